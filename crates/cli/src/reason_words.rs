@@ -11,6 +11,19 @@ pub(crate) fn because(reason: &str) -> Bilingual {
 /// Sorted by the English text.
 const REASONS: &[(&str, &str)] = &[
     ("a call without an id", "呼び出しに ID がありません"),
+    (
+        "a check did not count; blocked as often as the config allows",
+        "数えられない検証でした。設定の上限までブロックしました",
+    ),
+    ("a check failed and has not passed since", "検証が失敗し、まだ通っていません"),
+    (
+        "a check failed; blocked as often as the config allows",
+        "検証が失敗しました。設定の上限までブロックしました",
+    ),
+    (
+        "a check hid its exit status; blocked as often as the config allows",
+        "検証の終了ステータスが隠れていました。設定の上限までブロックしました",
+    ),
     ("a check in the background has just ended", "裏で動いていた検証が、今終わったところです"),
     ("a check still runs in the background", "検証がまだ裏で動いています"),
     (
@@ -90,6 +103,10 @@ const REASONS: &[(&str, &str)] = &[
     ("it was typed into another client", "別の Claude Code に入力されました"),
     ("it would have been denied once", "一度ブロックしていたはずです"),
     ("no agent failed", "失敗したエージェントはいません"),
+    (
+        "no check passed; blocked as often as the config allows",
+        "検証が通っていません。設定の上限までブロックしました",
+    ),
     ("no code in the call", "呼び出しにコードがありません"),
     ("no code in the question", "質問にコードがありません"),
     ("no code was edited", "コードは編集されていません"),

@@ -13,7 +13,7 @@ use tidegate_state::journal;
 use super::Outcome;
 use super::meter::describe_reading;
 use super::record_filter::check_session;
-use super::record_words::{headline, subject};
+use super::record_words::{headline, passed_check, subject};
 use crate::bilingual::{Bilingual, both, count_en};
 use crate::config_words::describe_problem;
 use crate::error::CliError;
@@ -151,10 +151,22 @@ pub(super) fn list_deeds(did: &Deeds) -> Vec<Bilingual> {
         both!("a command wrote to files: {list}", "コマンドがファイルに書き込みました: {list}")
     });
     add(&did.read, |list| both!("a file was read: {list}", "ファイルを読みました: {list}"));
-    add(&did.verified, |list| both!("a check passed: {list}", "検証が通りました: {list}"));
-    add(&did.checked, |list| {
-        both!("a check passed, but is not enough: {list}", "検証が通りましたが、まだ足りません: {list}")
-    });
+    if !did.verified.is_empty() {
+        let by = passed_check(did, &did.verified);
+        deeds.push(both!("a check passed: {by}", "検証が通りました: {by}"));
+    }
+    if !did.checked.is_empty() {
+        let by = passed_check(did, &did.checked);
+        deeds.push(both!(
+            "a check passed, but is not enough: {by}",
+            "検証が通りましたが、まだ足りません: {by}"
+        ));
+    }
+    let mut add = |list: &[String], word: fn(String) -> Bilingual| {
+        if !list.is_empty() {
+            deeds.push(word(list.join(", ")));
+        }
+    };
     add(&did.launched, |list| {
         both!("a check runs in the background: {list}", "裏で検証を実行中です: {list}")
     });

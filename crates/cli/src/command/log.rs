@@ -13,7 +13,7 @@ use tidegate_core::time::Millis;
 use super::Outcome;
 use super::journal::show_records;
 use super::record_filter::{check_policy, check_session};
-use super::record_words::{headline, said_text};
+use super::record_words::{headline, reason_text, said_text};
 use crate::bilingual::both;
 use crate::local_time::LocalClock;
 use crate::print;
@@ -124,6 +124,10 @@ fn add_record(page: &mut Page, record: &Record, args: &Args, clock: &LocalClock,
     if let Some(said) = said_text(record) {
         text = text + data("\n") + prose(&format!("  {}", cut_to(&one_line(&said), LONGEST))).dim();
     }
+    if let Some(reason) = reason_text(record) {
+        let whom = Text::from(both!("  To Claude: ", "  Claude へ: "));
+        text = text + data("\n") + (whom + prose(&cut_to(&one_line(&reason), LONGEST))).dim();
+    }
     page.pairs([(data(time).dim(), text)]);
 }
 
@@ -198,7 +202,8 @@ mod tests {
 
     #[test]
     fn a_day_is_told_in_plain_words() {
-        let passed = Deeds { verified: vec!["test".into()], ..Deeds::default() };
+        let verified = vec!["test".into(), "build".into()];
+        let passed = Deeds { verified, passed: Some("npm test".into()), ..Deeds::default() };
         let hidden = Deeds { hidden: Some("npm test | tail -3".into()), ..Deeds::default() };
         let boundary = BoundaryRecord { of: 12, kept: Some(11), ..BoundaryRecord::default() };
         let failure =
@@ -213,7 +218,11 @@ mod tests {
             blocked(),
             Record { did: hidden, ..record(3, "PostToolUse", "pass") },
             Record { did: passed, ..record(4, "PostToolUse", "pass") },
-            record(5, "tidegate off skill-gate --for 1h --project /home/someone/code/東京", "command"),
+            Record {
+                session: None,
+                ..record(5, "tidegate off skill-gate --for 1h --project /home/someone/code/東京", "command")
+            },
+            Record { person: Person::Absent, ..record(5, "tidegate progress add", "command") },
             Record { boundary: Some(boundary), ..record(6, "SessionStart", "pass") },
             Record { failure: Some(failure), tool: Some("Edit".into()), ..record(7, "PreToolUse", "failed") },
             Record { host: "codex".into(), ..record(8, "PreToolUse", "foreign") },

@@ -3,7 +3,7 @@
 use tidegate_core::event::EventKind;
 use tidegate_core::host::Host;
 use tidegate_core::host::person::Person;
-use tidegate_core::pipeline::record::{BoundaryRecord, Record, VerdictRecord};
+use tidegate_core::pipeline::record::{BoundaryRecord, Deeds, Record, VerdictRecord};
 use tidegate_core::text::one_line::one_line;
 
 use crate::bilingual::{Bilingual, both};
@@ -108,10 +108,19 @@ fn policies(record: &Record, call: &str) -> String {
 
 fn describe_command(record: &Record) -> Text {
     let command = one_line(&record.event);
-    Text::from(if record.person == Person::There {
-        both!("You ran `{command}`", "あなたが `{command}` を実行しました")
-    } else {
-        both!("`{command}` was run without a person", "`{command}` が人の操作なしで実行されました")
+    // A session is known only in the shell of its agent.
+    Text::from(match (record.person == Person::There, record.session.is_some()) {
+        (true, true) => {
+            both!(
+                "Claude ran `{command}`, which you approved",
+                "あなたの承認で Claude が `{command}` を実行しました"
+            )
+        }
+        (true, false) => both!("You ran `{command}`", "あなたが `{command}` を実行しました"),
+        (false, true) => both!("Claude ran `{command}`", "Claude が `{command}` を実行しました"),
+        (false, false) => {
+            both!("`{command}` was run without a person", "`{command}` が人の操作なしで実行されました")
+        }
     })
 }
 
@@ -150,7 +159,7 @@ fn describe_deeds(record: &Record) -> Option<Text> {
         )));
     }
     if !did.verified.is_empty() {
-        let by = did.verified.join(", ");
+        let by = passed_check(did, &did.verified);
         return Some(Text::from(both!("A check passed: {by}", "検証が通りました: {by}")).good());
     }
     if let Some(line) = &did.hidden {
@@ -221,8 +230,24 @@ fn describe_deeds(record: &Record) -> Option<Text> {
     })
 }
 
+/// `npm test` (test, build)
+pub(super) fn passed_check(did: &Deeds, kinds: &[String]) -> String {
+    let kinds = kinds.join(", ");
+    match &did.passed {
+        Some(check) => format!("`{}` ({kinds})", one_line(check)),
+        None => kinds,
+    }
+}
+
 /// The text that a person saw, else the one that the model got.
 pub(super) fn said_text(record: &Record) -> Option<String> {
     let said = record.said.user.as_ref().or(record.said.model.as_ref())?;
     Some(said.trim().to_owned())
+}
+
+/// The reason that the model got with a block, if the person saw another text.
+pub(super) fn reason_text(record: &Record) -> Option<String> {
+    let is_block = matches!(record.ruling.as_str(), "deny" | "halt");
+    let reason = record.said.model.as_ref().filter(|_| is_block && record.said.user.is_some())?;
+    Some(reason.trim().to_owned())
 }

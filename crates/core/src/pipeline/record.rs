@@ -141,6 +141,9 @@ pub struct Deeds {
     /// Checks that succeeded without verifying the work: more are required, or code changed after they began.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub checked: Vec<String>,
+    /// The command of either.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passed: Option<String>,
     /// Checks running in the background.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub launched: Vec<String>,
@@ -230,13 +233,15 @@ impl Deeds {
     fn add_verification(&mut self, mark: &VerificationMark, before: Option<&Marks>, new: &[Mark]) {
         match mark {
             VerificationMark::Edit(edit) if !edit.shell => self.edited.push(edit.file.clone()),
-            VerificationMark::Hidden(line) => self.hidden = Some(line.clone()),
-            VerificationMark::Failed(check) => self.failed = Some(check.line.clone()),
+            VerificationMark::Hidden(check) => self.hidden = Some(check.line.clone()),
+            VerificationMark::Failed(check) => self.failed = check.shown().map(str::to_owned),
             VerificationMark::Uncounted(check) => match check.why {
-                WhyNot::Unread | WhyNot::Stashed | WhyNot::Elsewhere => {
+                WhyNot::Unread | WhyNot::Stashed | WhyNot::Elsewhere | WhyNot::TreeMoved => {
                     self.unread = Some(check.line.clone());
                 }
-                WhyNot::NoTests => self.untested = Some(check.line.clone()),
+                WhyNot::NoTests | WhyNot::OnlyLists => self.untested = Some(check.line.clone()),
+                // It passed: `checked` has its kind.
+                WhyNot::OnlyLint | WhyNot::OtherKind => {}
             },
             VerificationMark::Launched(check) if check.awaited.is_none() => {
                 self.launched.extend(check.kinds.iter().map(|kind| kind.name().to_owned()));
@@ -248,6 +253,7 @@ impl Deeds {
                 } else {
                     checked.kinds.iter().map(|kind| kind.name().to_owned()).collect()
                 };
+                self.passed = Some(checked.check.clone()).filter(|check| !check.is_empty());
                 // A check that came too late, or is not enough, verified nothing.
                 if checked.verified && verifies { self.verified = by } else { self.checked = by }
             }
@@ -609,10 +615,12 @@ impl Record {
             let lists = skills.iter_mut().chain(any_skill).chain(any_file);
             lists.chain(file).chain(stage).for_each(&mut take);
         }
-        let Deeds { skills, edited, edited_by_shell, read, hidden, failed, unread, untested, stage, .. } =
-            did;
-        let lists = skills.iter_mut().chain(edited).chain(edited_by_shell).chain(read);
-        lists.chain(hidden).chain(failed).chain(unread).chain(untested).chain(stage).for_each(&mut take);
+        let Deeds { skills, edited, edited_by_shell, read, stage, .. } = &mut *did;
+        let lists = skills.iter_mut().chain(edited).chain(edited_by_shell).chain(read).chain(stage);
+        lists.for_each(&mut take);
+        let Deeds { passed, hidden, failed, unread, untested, .. } = did;
+        let lines = passed.iter_mut().chain(hidden).chain(failed).chain(unread).chain(untested);
+        lines.for_each(&mut take);
         said.texts().for_each(&mut take);
         boundary.iter_mut().flat_map(|boundary| &mut boundary.lost).for_each(&mut take);
         backend.iter_mut().flat_map(|call| &mut call.why).for_each(&mut take);
@@ -650,6 +658,7 @@ mod tests {
             edited: lines(),
             edited_by_shell: lines(),
             read: lines(),
+            passed: Some(line()),
             hidden: Some(line()),
             failed: Some(line()),
             unread: Some(line()),
@@ -677,7 +686,7 @@ mod tests {
         let texts = record.to_line().matches("hunter2").count();
         record.redact();
         assert!(!record.to_line().contains("hunter2"));
-        assert!(record.to_line().ends_with("\"redacted\":{\"url_password\":25}}\n"), "{}", record.to_line());
+        assert!(record.to_line().ends_with("\"redacted\":{\"url_password\":26}}\n"), "{}", record.to_line());
         assert_eq!(record.redacted.total() as usize, texts);
         let again: Record = serde_json::from_str(&record.to_line()).unwrap();
         assert_eq!(again, record);

@@ -7,6 +7,8 @@ use tidegate_core::feature::verification::checks::{
     CheckKind, ExtraChecks, Kinds, ProjectChecks, RunPlace, SeenFile, could_check, folders_of_line,
     read_ending, read_project,
 };
+use tidegate_core::feature::verification::named_check::{NamedCheck, name_checks};
+use tidegate_core::feature::verification::void_check::find_void;
 use tidegate_core::shell::{self, Script, Spot, Status, Step, Surroundings};
 
 use crate::markdown::code;
@@ -20,6 +22,8 @@ const SURROUNDINGS: Surroundings<'static> =
 
 const CHECKS: &str = "feature/verification/checks/checks.md";
 
+const NAMED: &str = "feature/verification/named_check.md";
+
 const CLOSING_LINES: &str = "feature/verification/checks/closing_line.md";
 
 /// The files of the projects that the tables name, by project.
@@ -27,7 +31,7 @@ static PROJECTS: LazyLock<BTreeMap<String, Vec<(String, String)>>> =
     LazyLock::new(|| projects(&crate::source(CHECKS)));
 
 pub(crate) fn run(report: &mut Report) -> Vec<String> {
-    ["shell/shell.md", CHECKS, CLOSING_LINES]
+    ["shell/shell.md", CHECKS, CLOSING_LINES, NAMED]
         .map(|file| {
             report.run(file, &crate::source(file), &[&COLUMNS], CommandLine::default);
             file.to_owned()
@@ -80,6 +84,12 @@ static COLUMNS: Vocabulary<CommandLine> = Vocabulary {
         ("evidence", evidence),
         ("left", left),
         ("output", |case| output(case).into()),
+        ("by itself", |case| shown_checks(case, |check| Some(format!("`{}`", check.text)))),
+        ("hidden by", |case| shown_checks(case, |check| check.hidden.map(|why| why.name().to_owned()))),
+        ("proves nothing", |case| {
+            let void = find_void(loaded(case), &script(case), PLACE, &ExtraChecks::default());
+            or_dash(&void.map(|why| format!("{why:?}")).unwrap_or_default())
+        }),
         ("passed", |case| named(read_ending(&case.text).passed)),
         ("failed", |case| named(read_ending(&case.text).failed)),
         ("no tests", |case| if read_ending(&case.text).no_tests { "yes".into() } else { "-".into() }),
@@ -202,6 +212,13 @@ fn left(case: &CommandLine) -> String {
         return "no check".into();
     }
     or_dash(&loaded(case).left_by(&found, &case.edited).into_iter().cloned().collect::<Vec<_>>().join(" "))
+}
+
+fn shown_checks(case: &CommandLine, show: impl Fn(&NamedCheck) -> Option<String>) -> String {
+    let script = script(case);
+    let proof = loaded(case).proof(&script, PLACE, &ExtraChecks::default());
+    let named = name_checks(&case.text, &script, &proof, false);
+    or_dash(&named.iter().filter_map(show).collect::<Vec<_>>().join(", "))
 }
 
 fn output(case: &CommandLine) -> &'static str {

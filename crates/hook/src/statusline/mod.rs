@@ -254,9 +254,12 @@ fn describe_checks(marks: &Marks, config: &Config, lang: Lang) -> Option<Piece> 
     if config.policies.verify_stop.mode != VerifyMode::Block {
         return None;
     }
-    let text = |changes: &ChangeSet| verification::words::unverified_files(lang, changes.count());
+    let unverified = |changes: &ChangeSet| match changes.failure() {
+        Some(failed) => Piece::new(verification::words::failed_check(lang, failed.kind), Style::Alarm),
+        None => Piece::new(verification::words::unverified_files(lang, changes.count()), Style::Notice),
+    };
     match (&marks.verification.changes, &marks.verification.verified) {
-        (Some(changes), _) => Some(Piece::new(text(changes), Style::Notice)),
+        (Some(changes), _) => Some(unverified(changes)),
         (None, Some(_)) => {
             let proof = marks.verification.proof;
             let style = if proof.is_empty() { Style::Plain } else { Style::Good };

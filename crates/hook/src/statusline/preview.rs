@@ -72,6 +72,10 @@ fn samples(lang: Lang, part: StatusPart) -> Vec<Vec<Piece>> {
         StatusPart::Checks => vec![
             vec![notice(verification::words::unverified_files(lang, 2))],
             vec![Piece::new(
+                verification::words::failed_check(lang, verification::checks::CheckKind::Test),
+                Style::Alarm,
+            )],
+            vec![Piece::new(
                 verification::words::verified(lang, verification::checks::Kinds::TEST),
                 Style::Good,
             )],

@@ -100,23 +100,19 @@ fn in_words(tally: &Tally) -> Bilingual {
             "{policy}: {ja}（結果はまだわかりません）"
         );
     }
-    let Bilingual { en: when_en, ja: when_ja } = describe_delay(tally);
-    both!(
-        "{policy} {en}; Claude then did what it asked {followed} of {settled} times{when_en}",
-        "{policy}: {ja}。{settled}回中{followed}回、求められたことをしました{when_ja}"
-    )
-}
-
-/// `, 1 of them in a later turn (median time 14 s)`.
-fn describe_delay(tally: &Tally) -> Bilingual {
-    let Some(median) = tally.median_ms.map(format_time) else { return Bilingual::default() };
-    let later = tally.satisfied_later;
-    let Bilingual { en, ja } = match (tally.satisfied, later) {
-        (_, 0) => both!("in the same turn", "同じターンの中"),
-        (0, _) => both!("in a later turn", "あとのターン"),
-        _ => both!("{later} of them in a later turn", "うち{later}回はあとのターン"),
+    let (at_once, later) = (tally.satisfied, tally.satisfied_later);
+    let (later_en, later_ja) = match later {
+        0 => <_>::default(),
+        _ => (format!(", and {later} more in a later turn"), format!("、さらに{later}回はあとのターンで")),
     };
-    both!(", {en} (median time {median})", "（{ja}、所要時間の中央値{median}）")
+    let (median_en, median_ja) = match tally.median_ms.map(format_time) {
+        None => <_>::default(),
+        Some(median) => (format!(" (median time {median})"), format!("（所要時間の中央値{median}）")),
+    };
+    both!(
+        "{policy} {en}; Claude did what it asked in the same turn {at_once} of {settled} times{later_en}{median_en}",
+        "{policy}: {ja}。{settled}回中{at_once}回は同じターンで{later_ja}、求められたことをしました{median_ja}"
+    )
 }
 
 /// `blocked 5 times, told you once`.

@@ -11,10 +11,12 @@ use tidegate_core::feature::approval::marks::ApprovalRequest;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::cycle::success::list_missing;
 use tidegate_core::feature::facts::Known;
-use tidegate_core::feature::verification::checks::Kinds;
+use tidegate_core::feature::verification::checks::{CheckKind, Kinds};
 use tidegate_core::feature::verification::required_checks;
 use tidegate_core::feature::verification::verify_stop;
+use tidegate_core::feature::verification::words;
 use tidegate_core::pipeline::record::{MeterRecord, Record};
+use tidegate_core::text::lang::Lang;
 use tidegate_core::text::one_line::one_line;
 use tidegate_core::time::Millis;
 use tidegate_state::config::switches;
@@ -73,12 +75,16 @@ struct Status {
     /// Code that was edited and not verified since.
     #[serde(skip_serializing_if = "Option::is_none")]
     unverified: Option<Unverified>,
+    /// The check that the last edits passed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verified: Option<Verified>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     skills: Vec<String>,
     /// Hook runs of this session in the journal.
     events: usize,
     /// Of them: rulings other than a pass, and texts given.
     interruptions: usize,
+    /// Of them: those that Tidegate itself could not complete.
     failures: usize,
     /// A client that Tidegate started itself: nothing is gated or said.
     unguarded: bool,
@@ -335,6 +341,14 @@ pub(in crate::command) struct Unverified {
     since: String,
     /// Checks that succeeded since the last edit and are not enough.
     checked: Kinds,
+    /// A check that failed and has not passed since.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failed: Option<String>,
+    /// A check since the last edit that did not count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uncounted: Option<String>,
+    #[serde(skip)]
+    failed_line: Option<Bilingual>,
     /// Stops held for it.
     held: u32,
     /// Checks that would verify it.
@@ -361,11 +375,18 @@ impl Unverified {
         let mut settled_by =
             verify_stop::example_commands(Some(&project), &here.config, &changes.files, missing);
         settled_by.push(format!("the skill {}", required_checks::SKILL));
+        let failure = changes.failure();
+        let hidden = changes.hidden.as_ref().map(|hidden| &hidden.line);
+        let failed_since = |lang| words::failed_since(lang, changes);
         Some(Unverified {
-            files: changes.files.clone(),
+            files: changes.edited().cloned().collect(),
             count: changes.count(),
             since: changes.began.iso(),
             checked: changes.checked,
+            failed: failure.and_then(|failed| failed.shown()).map(str::to_owned),
+            uncounted: hidden.or(changes.uncounted.as_ref().map(|check| &check.line)).cloned(),
+            failed_line: failure
+                .map(|_| Bilingual { en: failed_since(Lang::En), ja: failed_since(Lang::Ja) }),
             held: changes.held,
             settled_by,
         })
@@ -384,13 +405,51 @@ impl Unverified {
         let ja: Vec<String> =
             self.settled_by.iter().map(|way| way.replace("the skill ", "スキル ")).collect();
         let ja = ja.join("、");
-        [
+        let (not_en, not_ja) = match &self.uncounted {
+            Some(line) => (format!(" (`{line}` did not count)"), format!("（`{line}` は数えられません）")),
+            None => <_>::default(),
+        };
+        let open = self.failed_line.clone().unwrap_or_else(|| {
             both!(
-                "changed, and no check has passed since: {files}{more_en}",
-                "変更後に検証が通っていません: {files}{more_ja}"
+                "changed, and no check has passed since: {files}{more_en}{not_en}",
+                "変更後に検証が通っていません: {files}{more_ja}{not_ja}"
+            )
+        });
+        [open, both!("one of these is enough: {en}", "次のどれかで足ります: {ja}")]
+    }
+}
+
+#[derive(Serialize)]
+struct Verified {
+    /// The command, where it is known; none if only the skill was invoked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<String>,
+    kinds: Kinds,
+    /// Its beginning.
+    at: String,
+}
+
+impl Verified {
+    fn of(session: &Session) -> Option<Verified> {
+        let work = &session.marks.verification;
+        let at = work.verified.filter(|_| work.changes.is_none())?;
+        let by = Some(work.checked_by.clone()).filter(|by| !by.is_empty());
+        Some(Verified { by, kinds: work.proof, at: at.iso() })
+    }
+
+    fn line(&self, clock: &LocalClock) -> Bilingual {
+        let at = Millis::from_iso(&self.at).map_or_else(|| self.at.clone(), |at| clock.minute_with_zone(at));
+        let is_test = self.kinds.has(CheckKind::Test);
+        match (&self.by, is_test, self.kinds.is_empty()) {
+            (_, _, true) => both!(
+                "the verification skill was invoked, {at}; no check ran",
+                "検証スキルが呼び出されました（{at}）。検証の実行はありません"
             ),
-            both!("one of these is enough: {en}", "次のどれかで足ります: {ja}"),
-        ]
+            (Some(by), true, _) => both!("tested by `{by}`, {at}", "`{by}` でテスト済み（{at}）"),
+            (Some(by), false, _) => both!("checked by `{by}`, {at}", "`{by}` で検証済み（{at}）"),
+            (None, true, _) => both!("tested, {at}", "テスト済み（{at}）"),
+            (None, false, _) => both!("checked, {at}", "検証済み（{at}）"),
+        }
     }
 }
 
@@ -440,6 +499,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
         cycle: Cycle::of(&here, &session),
         workflow: InWorkflow::of(&here, &session),
         unverified: Unverified::of(&here, &session),
+        verified: Verified::of(&session),
         skills: session.marks.session.skills.iter().map(|(name, _)| name.clone()).collect(),
         missing_preset_skills: find_missing_of_preset(
             &here.config,

@@ -36,6 +36,10 @@ pub(super) fn status_page(status: &Status, said: PressureLevel, clock: &LocalClo
         let [missing, enough] = unverified.lines();
         row(both!("check", "検証"), Text::from(missing).warning() + data("\n") + enough);
     }
+    if let Some(verified) = &status.verified {
+        let text = Text::from(verified.line(clock));
+        row(both!("check", "検証"), if verified.kinds.is_empty() { text } else { text.good() });
+    }
     if status.unpromoted > 0 {
         let (count, number) = (count_en(status.unpromoted, "progress note"), status.unpromoted);
         let are = if number == 1 { "is" } else { "are" };
@@ -193,17 +197,17 @@ fn describe_hooks(status: &Status) -> Bilingual {
     let Status { events, interruptions, failures, tokens_added, .. } = status;
     let runs = count_en(*events, "run");
     let spoke = count_en(*interruptions, "message");
-    let failed = count_en(*failures, "failed check");
+    let failed = count_en(*failures, "error");
     let tokens = count_en(*tokens_added, "token");
     both!(
-        "{runs}, {spoke}, {failed}, about {tokens} added to the context",
-        "実行{events}回、メッセージ{interruptions}件、失敗した確認{failures}件、コンテキストに加えた量は約{tokens_added}トークン"
+        "{runs}, {spoke}, {failed} in Tidegate, about {tokens} added to the context",
+        "実行{events}回、メッセージ{interruptions}件、Tidegate のエラー{failures}件、コンテキストに加えた量は約{tokens_added}トークン"
     )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Cycle, Unverified};
+    use super::super::{Cycle, Unverified, Verified};
     use super::*;
     use crate::print::looks::assert_looks;
     use tidegate_core::feature::verification::checks::Kinds;
@@ -247,9 +251,13 @@ mod tests {
                 count: 3,
                 since: now.iso(),
                 checked: Kinds::default(),
+                failed: None,
+                uncounted: Some("npm test | tail -3".into()),
+                failed_line: None,
                 held: 1,
                 settled_by: vec!["`npm test`".into(), "the skill verification-before-completion".into()],
             }),
+            verified: None,
             skills: vec!["team-rules".into()],
             events: 120,
             interruptions: 1,
@@ -266,6 +274,29 @@ mod tests {
             unchecked_hosts: Vec::new(),
             unreadable_lines: 1,
         };
-        assert_looks("status", &status_page(&status, PressureLevel::Info, &LocalClock::utc(now)));
+        let clock = LocalClock::utc(now);
+        assert_looks("status", &status_page(&status, PressureLevel::Info, &clock));
+        let failed = Unverified {
+            failed: Some("npm test".into()),
+            failed_line: Some(both!(
+                "`npm test` failed after src/login.ts changed",
+                "src/login.ts の変更後、`npm test` が失敗しています"
+            )),
+            ..status.unverified.expect("given above")
+        };
+        assert_eq!(failed.lines()[0].en, "`npm test` failed after src/login.ts changed");
+    }
+
+    #[test]
+    fn a_passed_check_is_named_with_its_time() {
+        let now = Millis(1_794_963_600_000);
+        let line = |by: Option<&str>, kinds| {
+            let verified = Verified { by: by.map(str::to_owned), kinds, at: now.iso() };
+            verified.line(&LocalClock::utc(now)).en
+        };
+        assert_eq!(line(Some("npm test"), Kinds::COMPILED_TEST), "tested by `npm test`, 01:00 UTC");
+        assert_eq!(line(Some("tsc -b"), Kinds::COMPILES), "checked by `tsc -b`, 01:00 UTC");
+        assert_eq!(line(None, Kinds::TEST), "tested, 01:00 UTC");
+        assert_eq!(line(None, Kinds::NONE), "the verification skill was invoked, 01:00 UTC; no check ran");
     }
 }

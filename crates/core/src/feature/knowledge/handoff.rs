@@ -78,12 +78,14 @@ impl Handoff {
         let mut unverified = Vec::new();
         if let Some(changes) = marks.and_then(|marks| marks.verification.changes.as_ref()) {
             let named = changes.named_files();
-            unverified = lines(&named.iter().map(String::as_str).collect::<Vec<_>>());
+            unverified = lines(&named);
             let more = changes.count() - named.len();
             if more > 0 {
                 unverified.push(format!("and at least {more} more"));
             }
-            let hidden = changes.hidden.as_deref();
+            let failed = changes.failure().and_then(|failed| failed.shown());
+            unverified.extend(failed.map(|check| format!("`{}` failed since", short_point(check))));
+            let hidden = changes.hidden.as_ref().map(|hidden| hidden.line.as_str());
             unverified.extend(
                 hidden.map(|line| format!("`{}` ran since; its exit status was hidden", short_point(line))),
             );
@@ -221,7 +223,7 @@ mod tests {
     use crate::feature::knowledge::flow;
     use crate::feature::marks::SessionMark;
     use crate::feature::verification::marks::Mark as VerificationMark;
-    use crate::feature::verification::work::{Edit, WrittenCode};
+    use crate::feature::verification::work::{Edit, HiddenBy, HiddenCheck, WrittenCode};
     use proptest::prelude::*;
 
     const AT: Millis = Millis(1_794_795_005_123);
@@ -249,7 +251,10 @@ mod tests {
         marks.apply(VerificationMark::Wrote(WrittenCode { files, last: AT, began: AT }));
         marks.apply(edit("src/a.rs"));
         marks.apply(edit("src/b.rs"));
-        marks.apply(VerificationMark::Hidden("cargo test | tail".into()));
+        marks.apply(VerificationMark::Hidden(HiddenCheck {
+            line: "cargo test | tail".into(),
+            by: HiddenBy::Pipe,
+        }));
         marks
     }
 

@@ -14,10 +14,12 @@ use crate::feature::verification::checks::{
 };
 use crate::feature::verification::facts as own;
 use crate::feature::verification::marks::Mark;
+use crate::feature::verification::named_check::NamedCheck;
 use crate::feature::verification::required_checks::{SKILL, is_sufficient, open_files};
 use crate::feature::verification::verify_stop::settings::Wants;
 use crate::feature::verification::work::{
-    BackgroundCheck, ChangeSet, CheckFailure, Edit, ReadPart, SucceededChecks, UncountedCheck, WhyNot,
+    BackgroundCheck, ChangeSet, CheckFailure, Edit, HiddenBy, HiddenCheck, ReadPart, SucceededChecks,
+    UncountedCheck, WhyNot,
 };
 use crate::file_class::FileClass;
 use crate::text::skill_name::satisfies;
@@ -43,12 +45,14 @@ pub fn written_files<'e, 'a>(event: &'e Event<'a>, config: &Config) -> &'e [Cow<
 }
 
 /// Checks matter to a command line only while something is unverified or was just edited, and after that only if
-/// they may have failed.
+/// they may have failed, or if no check has passed yet.
 pub fn wants_checks(event: &Event<'_>, marks: Option<&Marks>, edited: bool) -> bool {
     let work = marks.map(|marks| &marks.verification);
     let open = work.is_some_and(|work| work.changes.is_some());
-    let past = work.is_some_and(|work| work.past.is_some());
-    edited || open || past && event.finished_command().is_some_and(ShellCommand::may_have_failed)
+    let past = work.filter(|work| work.past.is_some());
+    let matters =
+        |command: &ShellCommand<'_>| past.is_some_and(|work| work.is_by_skill()) || command.may_have_failed();
+    edited || open || past.is_some() && event.finished_command().is_some_and(matters)
 }
 
 pub fn marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
@@ -79,6 +83,11 @@ pub fn marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
         marks.extend(ended_task_marks(facts, config, task, Exit::Unknown));
     }
     let held = facts.marks.value().and_then(|marks| marks.verification.changes.as_ref());
+    let prompt =
+        event.kind == EventKind::UserPromptSubmit && event.is_main_thread() && event.is_human_prompt();
+    if prompt && held.is_some_and(|changes| (changes.held > 0 || changes.told) && !changes.prompted) {
+        marks.push(Mark::Prompted);
+    }
     let tool = matches!(event.kind, EventKind::PostToolUse | EventKind::PostToolUseFailure);
     if tool && held.is_some_and(|changes| changes.held > 0 && !changes.ran) {
         marks.push(Mark::Ran);
@@ -128,7 +137,7 @@ fn command_marks(facts: &Facts<'_>, config: &Config, command: &ShellCommand<'_>)
     // Edits earlier in the same line are older than the check; edits by others in the meantime are not.
     let ran = command.duration.unwrap_or_default();
     let at = facts.now.before(ran.saturating_sub(START_SLACK_MS));
-    if !matches!(run, CheckRun::Nothing | CheckRun::Hidden) {
+    if !matches!(run, CheckRun::Nothing | CheckRun::Hidden(_)) {
         for (edit, _) in &mut edited {
             edit.at = at;
         }
@@ -137,28 +146,49 @@ fn command_marks(facts: &Facts<'_>, config: &Config, command: &ShellCommand<'_>)
     marks.extend(undone_mark(facts, command, &marks));
     let changes = changes_after(facts, &marks);
     let line = &proof.line;
+    let named = |step: usize| proof.named.iter().find(|named| named.step == step);
     match (run, &command.background) {
-        (CheckRun::Nothing, _) => {}
+        (CheckRun::Nothing, background) => {
+            let ran = command.exit == Exit::Known(0) && background.is_none();
+            marks.extend(proof.void.filter(|_| ran).map(|why| uncounted(line, why)));
+        }
         (CheckRun::Passed(_) | CheckRun::Failed(..), _) if changes.is_absent() => {
             marks.push(uncounted(line, if changes.away { WhyNot::Stashed } else { WhyNot::Elsewhere }));
         }
-        (CheckRun::Hidden, _) => marks.push(Mark::Hidden(line.clone())),
+        (CheckRun::Hidden(step), _) => {
+            let by = named(step).and_then(|named| named.hidden).map_or(HiddenBy::Other, HiddenBy::from);
+            marks.push(Mark::Hidden(HiddenCheck { line: line.clone(), by }));
+        }
         (CheckRun::NoTests, _) => marks.push(uncounted(line, WhyNot::NoTests)),
         (CheckRun::Failed(kind, found), _) => {
             marks.extend(judge_failed(facts, config, kind, &found, at).map(Mark::Failed));
         }
-        (CheckRun::Passed(evidence), None) => {
-            let checked = judge_passed(facts, config, &changes, &evidence, at);
-            marks.push(checked.map_or_else(|| uncounted(line, WhyNot::Unread), Mark::Checked));
-        }
+        (CheckRun::Passed(evidence), None) => match judge_passed(facts, config, &changes, &evidence, at) {
+            None => marks.push(uncounted(line, WhyNot::Unread)),
+            Some(checked) => {
+                let weak = why_weak(&checked, config).map(|why| uncounted(&checked.check, why));
+                marks.push(Mark::Checked(checked));
+                marks.extend(weak);
+            }
+        },
         // The host reports the end of a subagent's task only to that subagent (seen with 2.1.325).
         (CheckRun::Passed(_), Some(_)) if !facts.event.is_main_thread() => {}
         (CheckRun::Passed(evidence), Some(task)) => {
             let kinds = kinds_of(&evidence);
             let scope = widest_scope(&evidence, kinds).unwrap_or_default();
-            let (task, line) = (task.to_string(), line.clone());
+            let (task, line, check) = (task.to_string(), line.clone(), strongest_name(facts, &evidence));
             let left = unread_by(facts, &evidence, &changes.files);
-            marks.push(Mark::Launched(BackgroundCheck { task, kinds, at, scope, line, left, awaited: None }));
+            let awaited = None;
+            marks.push(Mark::Launched(BackgroundCheck {
+                task,
+                kinds,
+                at,
+                scope,
+                line,
+                check,
+                left,
+                awaited,
+            }));
         }
     }
     if command.exit == Exit::Known(0) {
@@ -207,9 +237,32 @@ fn uncounted(line: &str, why: WhyNot) -> Mark {
     Mark::Uncounted(UncountedCheck { line: line.to_owned(), why })
 }
 
-/// The change set once these marks are made; empty if nothing is open.
+/// The reason that a check which passed is not enough. Where each kind is required, the text lists what is missing.
+fn why_weak(checked: &SucceededChecks, config: &Config) -> Option<WhyNot> {
+    if checked.verified || checked.check.is_empty() || config.policies.verify_stop.wants == Wants::Each {
+        return None;
+    }
+    Some(if checked.kinds == Kinds::LINT { WhyNot::OnlyLint } else { WhyNot::OtherKind })
+}
+
+/// The check of the strongest kind, by itself.
+fn strongest_name(facts: &Facts<'_>, evidence: &[CheckEvidence]) -> String {
+    let strongest = kinds_of(evidence).strongest();
+    let found = evidence.iter().find(|found| found.kinds.strongest() == strongest);
+    found.map(|found| name_of(facts, found.step)).unwrap_or_default()
+}
+
+fn name_of(facts: &Facts<'_>, step: usize) -> String {
+    let is_it = |named: &&NamedCheck| named.step == step;
+    let named = facts.verification.proof.named.iter().find(is_it);
+    named.map(|named| named.text.clone()).unwrap_or_default()
+}
+
+/// The change set once these marks are made; the last one if only the skill was invoked for it; empty if nothing is open.
 fn changes_after(facts: &Facts<'_>, new: &[Mark]) -> ChangeSet {
-    let open = facts.marks.value().and_then(|marks| marks.verification.changes.clone());
+    let work = facts.marks.value().map(|marks| &marks.verification);
+    let past = work.filter(|work| work.is_by_skill() && new.is_empty());
+    let open = work.and_then(|work| work.changes.clone()).or_else(|| past?.past.clone());
     let mut changes = open.unwrap_or_default();
     for mark in new {
         match mark {
@@ -236,13 +289,14 @@ fn judge_failed(
     at: Millis,
 ) -> Option<CheckFailure> {
     let files = open_or_past(facts)?;
+    let check = name_of(facts, found.step);
     let found = CheckEvidence { targets: Targets::default(), ..found.clone() };
     let unread = unread_by(facts, std::slice::from_ref(&found), files);
     let line = facts.verification.proof.line.clone();
     note_failure(
         facts,
         config,
-        CheckFailure { kind, at, seen: facts.now, opens: false, scope: found.scope, line },
+        CheckFailure { kind, at, seen: facts.now, opens: false, scope: found.scope, line, check },
         &unread,
     )
 }
@@ -273,21 +327,16 @@ fn ended_task_marks(facts: &Facts<'_>, config: &Config, task: &str, exit: Exit) 
     let known = work.and_then(|work| work.background.iter().find(|known| known.task == task));
     let Some(known) = known else { return Vec::new() };
     let mut marks = vec![Mark::Ended(task.to_owned())];
-    let BackgroundCheck { kinds, at, scope, line, left, .. } = known.clone();
+    let BackgroundCheck { kinds, at, scope, line, check, left, .. } = known.clone();
     match (exit, kinds.strongest()) {
         (Exit::Known(0), _) => {
             let parts = vec![ReadPart { kinds, unread: left }];
-            marks.push(Mark::Checked(add_parts(
-                facts,
-                config,
-                &changes_after(facts, &[]),
-                parts,
-                at,
-                Some(scope),
-            )));
+            let checked = add_parts(facts, config, &changes_after(facts, &[]), parts, at, Some(scope));
+            let check = if check.is_empty() { line } else { check };
+            marks.push(Mark::Checked(SucceededChecks { check, ..checked }));
         }
         (Exit::Known(status), Some(kind)) if !check_run::was_ended(status) => {
-            let failure = CheckFailure { kind, at, seen: facts.now, opens: false, scope, line };
+            let failure = CheckFailure { kind, at, seen: facts.now, opens: false, scope, line, check };
             marks.extend(note_failure(facts, config, failure, &left).map(Mark::Failed));
         }
         _ => {}
@@ -321,7 +370,8 @@ fn judge_passed(
     let parts: Vec<ReadPart> = evidence.iter().map(part).collect();
     let kinds = kinds_of(evidence);
     let scope = widest_scope(evidence, kinds);
-    Some(add_parts(facts, config, changes, parts, at, scope))
+    let check = strongest_name(facts, evidence);
+    Some(SucceededChecks { check, ..add_parts(facts, config, changes, parts, at, scope) })
 }
 
 /// What is left open after these checks.
@@ -344,5 +394,6 @@ fn add_parts(
     let is_plain = parts.iter().all(|part| part.unread.is_empty());
     let parts = if is_plain { Vec::new() } else { parts };
     let left = if verified { open } else { Vec::new() };
-    SucceededChecks { kinds, at, seen: facts.now, verified, parts, left, scope }
+    let check = String::new();
+    SucceededChecks { kinds, at, seen: facts.now, verified, parts, left, scope, check }
 }

@@ -12,8 +12,8 @@ pub(super) enum CheckRun {
     Passed(Vec<CheckEvidence>),
     /// The strongest kind that failed, and its check.
     Failed(CheckKind, Box<CheckEvidence>),
-    /// A check ran, and neither the status nor the output shows how it ended.
-    Hidden,
+    /// A check ran, and neither the status nor the output shows how it ended; its step.
+    Hidden(usize),
     NoTests,
 }
 
@@ -28,9 +28,9 @@ pub(super) fn judge_run(command: &ShellCommand<'_>, checks: LineProof, takes_out
     }
     let (commits, visible): (Vec<_>, Vec<_>) = visible.into_iter().partition(|found| found.by_output);
     if command.background.is_some() {
-        return match (visible.is_empty(), hidden.is_empty()) {
-            (true, true) => CheckRun::Nothing,
-            (true, false) => CheckRun::Hidden,
+        return match (visible.is_empty(), strongest_step(&hidden)) {
+            (true, None) => CheckRun::Nothing,
+            (true, Some(step)) => CheckRun::Hidden(step),
             (false, _) => CheckRun::Passed(visible),
         };
     }
@@ -84,11 +84,11 @@ fn judge_success(
         let passed = if ending.did_nothing { Vec::new() } else { without_tests(visible, ending) };
         return if passed.is_empty() { CheckRun::NoTests } else { CheckRun::Passed(passed) };
     }
-    if hidden.is_empty() {
+    let Some(step) = strongest_step(&hidden) else {
         let passed = only_kinds(commits, ending.passed);
         let counts = takes_output && !passed.is_empty() && ending.failed.is_empty();
         return if counts { CheckRun::Passed(passed) } else { CheckRun::Nothing };
-    }
+    };
     // The lines of several checks cannot be told apart, and tests that were built may not have ended.
     let is_whole = hidden.len() == 1
         && (!kinds.has(CheckKind::Test) || ending.passed.has(CheckKind::Test))
@@ -99,8 +99,12 @@ fn judge_success(
     } else if ending.no_tests {
         CheckRun::NoTests
     } else {
-        CheckRun::Hidden
+        CheckRun::Hidden(step)
     }
+}
+
+fn strongest_step(hidden: &[CheckEvidence]) -> Option<usize> {
+    hidden.iter().min_by_key(|found| found.kinds.strongest()).map(|found| found.step)
 }
 
 /// A recipe may run any program.
@@ -197,7 +201,7 @@ mod tests {
         let names = |kinds: Kinds| kinds.iter().map(CheckKind::name).collect::<Vec<_>>().join(" ");
         match judge_run(event.finished_command().unwrap(), proof, takes_output) {
             CheckRun::Nothing => "nothing".into(),
-            CheckRun::Hidden => "hidden".into(),
+            CheckRun::Hidden(_) => "hidden".into(),
             CheckRun::NoTests => "no tests".into(),
             CheckRun::Failed(kind, _) => format!("{} failed", kind.name()),
             CheckRun::Passed(evidence) => {

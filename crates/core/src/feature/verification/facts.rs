@@ -2,6 +2,8 @@
 
 use crate::feature::facts::{Touched, needs};
 use crate::feature::verification::checks::{LineProof, ProjectChecks, TreeMove};
+use crate::feature::verification::named_check::NamedCheck;
+use crate::feature::verification::work::WhyNot;
 
 needs! {
     Needs {
@@ -31,6 +33,10 @@ pub struct Proof {
     pub checks: LineProof,
     /// The line, shortened; only if it contains a check.
     pub line: String,
+    /// Its checks by themselves, shortened.
+    pub named: Vec<NamedCheck>,
+    /// No check is in it, but one that could prove nothing.
+    pub void: Option<WhyNot>,
     /// The edits are put away, or come back.
     pub tree: Option<TreeMove>,
     /// Edits were committed.

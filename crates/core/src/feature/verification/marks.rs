@@ -6,7 +6,8 @@ use crate::event::Event;
 use crate::feature::marks::{self, RoomMarks};
 use crate::feature::verification::checks::Kinds;
 use crate::feature::verification::work::{
-    BackgroundCheck, ChangeSet, CheckFailure, Edit, ReadPart, SucceededChecks, UncountedCheck, WrittenCode,
+    BackgroundCheck, ChangeSet, CheckFailure, Edit, HiddenCheck, ReadPart, SucceededChecks, UncountedCheck,
+    WrittenCode,
 };
 use crate::time::Millis;
 
@@ -27,12 +28,13 @@ pub enum Mark {
     Undone(Vec<String>),
     /// The last change set, verified.
     Past(ChangeSet),
-    /// The command line of a check whose exit status was hidden.
-    Hidden(String),
+    Hidden(HiddenCheck),
     /// The time of the last verification.
     Verified(Millis),
     /// The kinds of checks in it.
     Proof(Kinds),
+    /// The last check of it, shortened.
+    CheckedBy(String),
     /// A check runs in the background.
     Launched(BackgroundCheck),
     /// The id of a background task.
@@ -41,6 +43,8 @@ pub enum Mark {
     Held,
     /// A tool ran since a stop was blocked.
     Ran,
+    /// A person's prompt followed a block.
+    Prompted,
     /// The person was told that the change set stays unverified.
     Told,
     /// The model was told how a check has to be run.
@@ -59,6 +63,8 @@ pub struct Marks {
     pub verified: Option<Millis>,
     /// The kinds of checks in it; none if only the skill was invoked.
     pub proof: Kinds,
+    /// The last check of it, shortened; empty if it is not known.
+    pub checked_by: String,
     /// The last change set, verified: a check that fails opens it again.
     pub past: Option<ChangeSet>,
     /// Checks in the background.
@@ -98,19 +104,23 @@ impl RoomMarks for Marks {
                 self.changes = self.changes.take().and_then(|changes| changes.without_undone(&files));
             }
             Mark::Past(changes) => self.past = Some(changes),
-            Mark::Verified(at) => (self.verified, self.proof) = (Some(at), Kinds::NONE),
+            Mark::Verified(at) => {
+                (self.verified, self.proof, self.checked_by) = (Some(at), Kinds::NONE, String::new());
+            }
             Mark::Proof(kinds) => self.proof = kinds,
+            Mark::CheckedBy(check) => self.checked_by = check,
             Mark::Launched(background) => self.launch(background),
             Mark::Ended(task) => self.end(&task),
             Mark::Changes(changes) => self.changes = Some(changes),
-            Mark::Hidden(command) => self.change(|changes| {
-                (changes.uncounted, changes.hidden) = (None, Some(command));
+            Mark::Hidden(check) => self.change(|changes| {
+                (changes.uncounted, changes.hidden) = (None, Some(check));
             }),
             Mark::Held => self.change(|changes| {
                 changes.held += 1;
                 changes.ran = false;
             }),
             Mark::Ran => self.change(|changes| changes.ran = true),
+            Mark::Prompted => self.change(|changes| changes.prompted = true),
             Mark::ToldHow => self.advised = true,
             Mark::Told => self.change(|changes| changes.told = true),
             Mark::Asked => self.change(|changes| changes.asked = true),
@@ -121,6 +131,7 @@ impl RoomMarks for Marks {
         let mut marks = Vec::new();
         marks.extend(self.verified.map(Mark::Verified));
         marks.extend((!self.proof.is_empty()).then_some(Mark::Proof(self.proof)));
+        marks.extend((!self.checked_by.is_empty()).then(|| Mark::CheckedBy(self.checked_by.clone())));
         marks.extend(self.advised.then_some(Mark::ToldHow));
         marks.extend(self.past.clone().map(Mark::Past));
         marks.extend(self.changes.clone().map(Mark::Changes));
@@ -150,10 +161,13 @@ impl Marks {
 
     fn check(&mut self, checked: &SucceededChecks) {
         let Some(changes) = &mut self.changes else {
-            return;
+            return self.check_again(checked);
         };
         if is_older(changes, checked.at, checked.seen) || changes.is_absent() {
             return;
+        }
+        if !checked.check.is_empty() || checked.kinds.is_empty() {
+            self.checked_by.clone_from(&checked.check);
         }
         *changes = changes.without_cleared(checked.kinds, checked.scope.as_ref());
         let whole = [ReadPart { kinds: checked.kinds, unread: Vec::new() }];
@@ -170,12 +184,40 @@ impl Marks {
         }
     }
 
+    /// A check that passes after the skill alone was taken for one.
+    fn check_again(&mut self, checked: &SucceededChecks) {
+        let is_whole = checked.verified && checked.left.is_empty() && !checked.kinds.is_empty();
+        let reads_edits = |past: &ChangeSet| !is_older(past, checked.at, checked.seen) && !past.is_absent();
+        if is_whole && self.is_by_skill() && self.past.as_ref().is_some_and(reads_edits) {
+            (self.verified, self.proof) = (Some(checked.at), checked.kinds);
+            self.checked_by.clone_from(&checked.check);
+        }
+    }
+
+    /// Whether nothing is open, and only the skill was invoked: no check has passed.
+    pub fn is_by_skill(&self) -> bool {
+        self.changes.is_none() && self.verified.is_some() && self.proof.is_empty()
+    }
+
     fn fail(&mut self, failed: CheckFailure) {
         let is_newer = |set: &ChangeSet| !is_older(set, failed.at, failed.seen) && !set.is_absent();
         if self.changes.is_none() && failed.opens && self.past.as_ref().is_some_and(is_newer) {
             let past = self.past.take().unwrap_or_default();
-            let (checked, proved) = (Kinds::NONE, Vec::new());
-            self.changes = Some(ChangeSet { checked, proved, held: 0, told: false, ran: true, ..past });
+            let (checked, proved, tested) = (Kinds::NONE, Vec::new(), past.files.clone());
+            let (hidden, uncounted) = (None, None);
+            let (held, told, prompted, ran) = (0, false, false, true);
+            self.changes = Some(ChangeSet {
+                checked,
+                proved,
+                tested,
+                hidden,
+                uncounted,
+                held,
+                told,
+                prompted,
+                ran,
+                ..past
+            });
         }
         if let Some(changes) = self.changes.as_mut().filter(|changes| is_newer(changes)) {
             changes.fail(failed);
@@ -226,6 +268,7 @@ impl Marks {
 pub(in crate::feature) mod tests {
     use super::*;
     use crate::feature::verification::checks::{CheckKind, CheckScope};
+    use crate::feature::verification::work::HiddenBy;
     use proptest::prelude::*;
 
     pub(in crate::feature) fn mark() -> impl Strategy<Value = Mark> {
@@ -243,27 +286,34 @@ pub(in crate::feature) mod tests {
                 parts: vec![ReadPart { kinds: Kinds::TEST, unread: vec!["b".into()] }],
                 left: Vec::new(),
                 scope: Some(CheckScope::default()),
+                check: "cargo test".into(),
             })),
             (0u64..1 << 40).prop_map(|at| Mark::Failed(failed(at, CheckKind::Test))),
             any::<bool>().prop_map(Mark::Away),
             any::<bool>().prop_map(Mark::Elsewhere),
             Just(Mark::Committed),
             "[a-z/]{1,3}".prop_map(|file| Mark::Undone(vec![file])),
-            Just(Mark::Hidden("cargo test | tail".into())),
+            any::<bool>().prop_map(|old| Mark::Hidden(HiddenCheck {
+                line: "cargo test | tail".into(),
+                by: if old { HiddenBy::Other } else { HiddenBy::Pipe },
+            })),
             (0u64..1 << 40).prop_map(|at| Mark::Verified(Millis(at))),
             Just(Mark::Proof(Kinds::LINT)),
+            Just(Mark::CheckedBy("npm test".into())),
             ("[a-z0-9]{9}", 0u64..1 << 40).prop_map(|(task, at)| Mark::Launched(BackgroundCheck {
                 task,
                 kinds: Kinds::BUILD,
                 at: Millis(at),
                 scope: CheckScope::default(),
                 line: "cargo build".into(),
+                check: String::new(),
                 left: Vec::new(),
                 awaited: Some("p".into()),
             })),
             "[a-z0-9]{9}".prop_map(Mark::Ended),
             Just(Mark::Held),
             Just(Mark::Ran),
+            Just(Mark::Prompted),
             Just(Mark::Told),
             Just(Mark::ToldHow),
             Just(Mark::Asked),
@@ -287,6 +337,7 @@ pub(in crate::feature) mod tests {
             opens: kind == CheckKind::Test,
             scope: CheckScope::default(),
             line: "cargo test".into(),
+            check: String::new(),
         }
     }
 
@@ -300,6 +351,7 @@ pub(in crate::feature) mod tests {
             parts: Vec::new(),
             left: Vec::new(),
             scope,
+            check: "cargo test".into(),
         }
     }
 
@@ -318,6 +370,58 @@ pub(in crate::feature) mod tests {
         assert_eq!(marks.changes.as_ref().unwrap().failed.len(), 1);
         marks.check(&passed(15, Kinds::TEST, true));
         assert_eq!(marks.changes, None);
+    }
+
+    #[test]
+    fn a_check_after_the_skill_is_what_counts() {
+        let mut marks = Marks::default();
+        marks.edit(&edit("a.rs", 10));
+        marks.check(&SucceededChecks::seen_at(Millis(11), Kinds::NONE, true));
+        assert!(marks.is_by_skill());
+        marks.check(&passed(9, Kinds::TEST, true));
+        marks.check(&SucceededChecks { left: vec!["a.rs".into()], ..passed(12, Kinds::TEST, true) });
+        assert!(marks.is_by_skill(), "neither read the edit");
+        marks.check(&passed(12, Kinds::TEST, true));
+        assert_eq!((marks.proof, marks.verified), (Kinds::TEST, Some(Millis(12))));
+        assert_eq!(marks.checked_by, "cargo test");
+        // One that is weaker does not take its place.
+        marks.check(&passed(13, Kinds::LINT, true));
+        assert_eq!(marks.proof, Kinds::TEST);
+    }
+
+    #[test]
+    fn a_new_prompt_with_a_new_edit_may_be_blocked_again() {
+        let mut marks = Marks::default();
+        marks.edit(&edit("a.rs", 10));
+        [Mark::Held, Mark::Told].into_iter().for_each(|mark| marks.apply(mark));
+        let standing = |marks: &Marks| marks.changes.as_ref().map(|set| (set.held, set.told));
+        marks.edit(&edit("b.rs", 11));
+        assert_eq!(standing(&marks), Some((1, true)), "in the same prompt");
+        marks.apply(Mark::Prompted);
+        assert_eq!(standing(&marks), Some((1, true)), "no edit yet");
+        marks.edit(&edit("c.rs", 12));
+        assert_eq!(standing(&marks), Some((0, false)));
+        marks.apply(Mark::Held);
+        marks.edit(&edit("d.rs", 13));
+        assert_eq!(standing(&marks), Some((1, false)), "once per prompt");
+    }
+
+    #[test]
+    fn a_set_that_a_failure_opened_again_names_only_new_edits() {
+        let mut marks = Marks::default();
+        marks.edit(&edit("a.rs", 10));
+        marks.edit(&edit("b.rs", 10));
+        marks.check(&passed(11, Kinds::TEST, true));
+        marks.fail(failed(12, CheckKind::Test));
+        let changes = marks.changes.clone().unwrap();
+        assert!(changes.is_reopened());
+        assert_eq!((changes.list_files().as_str(), changes.count()), ("a.rs, b.rs", 2));
+        marks.edit(&edit("c.rs", 13));
+        marks.edit(&edit("b.rs", 14));
+        let changes = marks.changes.unwrap();
+        assert!(!changes.is_reopened());
+        assert_eq!((changes.list_files().as_str(), changes.count()), ("b.rs, c.rs", 2));
+        assert_eq!(changes.files.len(), 3, "a check has to read all of them");
     }
 
     #[test]

@@ -5,9 +5,11 @@ pub mod bookkeeping;
 mod check_run;
 pub mod facts;
 pub mod marks;
+pub mod named_check;
 pub mod required_checks;
 pub mod task_gate;
 pub mod verify_stop;
+pub mod void_check;
 pub mod words;
 pub mod work;
 

@@ -1,13 +1,26 @@
 //! Texts for people about unverified code.
 
 use super::verify_stop::ID;
-use super::work::{ChangeSet, More, WhyNot};
+use super::work::{ChangeSet, HiddenBy, HiddenCheck, More, WhyNot};
 use crate::feature::verification::checks::{CheckKind, Kinds};
 use crate::text::lang::Lang;
 
 /// `is_known`: Tidegate knows a check of this project.
 pub(super) fn stop_held(lang: Lang, changes: &ChangeSet, is_known: bool) -> String {
     let files = file_list(lang, changes);
+    if changes.failure().is_some() {
+        let failed = failed_since(lang, changes);
+        return match lang {
+            Lang::En => format!(
+                "Tidegate paused \"done\": {failed}. Claude will fix it or say why it cannot; you don't need to do anything. \
+                 Skip: `tidegate off {ID} --for 1h`."
+            ),
+            Lang::Ja => format!(
+                "Tidegate: 完了を保留しました。{failed}。Claude が直すか、直せない理由を伝えるので、操作は不要です。\
+                 スキップ: `tidegate off {ID} --for 1h`。"
+            ),
+        };
+    }
     match lang {
         Lang::En if !is_known => format!(
             "Tidegate paused \"done\": {files} changed, and Tidegate knows no check here that reads it. Claude will verify it another \
@@ -33,20 +46,57 @@ pub(super) fn stop_held(lang: Lang, changes: &ChangeSet, is_known: bool) -> Stri
 /// `check` is a command of this project that would count, in backticks.
 pub(super) fn unverified(lang: Lang, changes: &ChangeSet, check: Option<&str>) -> String {
     let files = file_list(lang, changes);
+    if changes.failure().is_some() {
+        let failed = failed_since(lang, changes);
+        return match lang {
+            Lang::En => {
+                format!("Tidegate: {failed}. Ask Claude to fix it, or look at the change before you use it.")
+            }
+            Lang::Ja => {
+                format!("Tidegate: {failed}。Claude に修正を頼むか、使う前に内容を確認してください。")
+            }
+        };
+    }
+    let uncounted = changes.hidden.as_ref().map(|hidden| &hidden.line);
+    let uncounted = uncounted.or(changes.uncounted.as_ref().map(|check| &check.line));
+    let (en, ja) = match uncounted {
+        Some(line) => {
+            (format!(" (`{line}` did not count)"), format!("（`{line}` は検証として数えられませんでした）"))
+        }
+        None => <_>::default(),
+    };
     match (lang, check) {
         (Lang::En, Some(check)) => {
-            format!("Tidegate: {files} changed and no check has passed since. Ask Claude to run {check}.")
+            format!("Tidegate: {files} changed and no check has passed since{en}. Ask Claude to run {check}.")
         }
         (Lang::En, None) => {
             format!(
-                "Tidegate: {files} changed and no check has passed since. Look at the change before you use it."
+                "Tidegate: {files} changed and no check has passed since{en}. Look at the change before you use it."
             )
         }
         (Lang::Ja, Some(check)) => format!(
-            "Tidegate: {files} は変更後の検証がまだ通っていません。{check} の実行を Claude に頼んでください。"
+            "Tidegate: {files} は変更後の検証がまだ通っていません{ja}。{check} の実行を Claude に頼んでください。"
         ),
         (Lang::Ja, None) => {
-            format!("Tidegate: {files} は変更後の検証がまだ通っていません。使う前に内容を確認してください。")
+            format!(
+                "Tidegate: {files} は変更後の検証がまだ通っていません{ja}。使う前に内容を確認してください。"
+            )
+        }
+    }
+}
+
+/// Part of a sentence: the check that failed, and when.
+pub fn failed_since(lang: Lang, changes: &ChangeSet) -> String {
+    let check = changes.failure().and_then(|failed| failed.shown());
+    let (files, reopened) = (file_list(lang, changes), changes.is_reopened());
+    match (lang, check.map(|check| format!("`{check}`"))) {
+        (Lang::En, Some(check)) if reopened => format!("{check} passed before and fails now"),
+        (Lang::En, check) => {
+            format!("{} failed after {files} changed", check.unwrap_or_else(|| "a check".to_owned()))
+        }
+        (Lang::Ja, Some(check)) if reopened => format!("前は通っていた {check} が失敗しています"),
+        (Lang::Ja, check) => {
+            format!("{files} の変更後、{} が失敗しています", check.unwrap_or_else(|| "検証".to_owned()))
         }
     }
 }
@@ -59,12 +109,28 @@ pub(super) fn how_to_check() -> &'static str {
 
 /// To the model: the reason that a check since the last edit did not count.
 pub(super) fn why_not(changes: &ChangeSet) -> Option<String> {
-    if let Some(line) = &changes.hidden {
-        return Some(format!(
-            "`{line}` did not count: a pipe, `;` or `|| true` hides its exit status (`set -o pipefail` shows it)."
-        ));
+    if let Some(HiddenCheck { line, by }) = &changes.hidden {
+        let how = match by {
+            HiddenBy::Pipe => "the pipe hides its exit status (`set -o pipefail` would show it)",
+            HiddenBy::Next => "the command after it hides its exit status",
+            HiddenBy::Or => "`||` hides its exit status",
+            HiddenBy::Not => "`!` inverts its exit status",
+            HiddenBy::Background => "the line does not wait for it because of `&`",
+            HiddenBy::Condition => "a condition hides its exit status",
+            HiddenBy::Other => "the line does not show its exit status",
+        };
+        return Some(format!("`{line}` did not count: {how}."));
     }
     changes.uncounted.as_ref().map(|check| match check.why {
+        WhyNot::OnlyLists => format!("`{}` did not count: it only lists and runs nothing.", check.line),
+        WhyNot::OnlyLint => format!("`{}` was not enough: it only checks syntax or style.", check.line),
+        WhyNot::OtherKind => format!("`{}` was not enough: this project has another check.", check.line),
+        WhyNot::TreeMoved => {
+            format!(
+                "`{}` did not count: git replaced the changed files before it, or changed them after it.",
+                check.line
+            )
+        }
         WhyNot::Unread => format!("`{}` did not count: it does not read the changed files.", check.line),
         WhyNot::NoTests => format!("`{}` did not count: it ran no test.", check.line),
         WhyNot::Stashed => {
@@ -102,6 +168,20 @@ pub fn unverified_files(lang: Lang, count: usize) -> String {
     match lang {
         Lang::En => format!("✗ {count} unverified"),
         Lang::Ja => format!("✗ 未検証 {count}"),
+    }
+}
+
+/// In the status line.
+pub fn failed_check(lang: Lang, kind: CheckKind) -> &'static str {
+    match (lang, kind) {
+        (Lang::En, CheckKind::Test) => "✗ test failed",
+        (Lang::En, CheckKind::Typecheck) => "✗ type check failed",
+        (Lang::En, CheckKind::Build) => "✗ build failed",
+        (Lang::En, CheckKind::Lint) => "✗ lint failed",
+        (Lang::Ja, CheckKind::Test) => "✗ テスト失敗",
+        (Lang::Ja, CheckKind::Typecheck) => "✗ 型チェック失敗",
+        (Lang::Ja, CheckKind::Build) => "✗ ビルド失敗",
+        (Lang::Ja, CheckKind::Lint) => "✗ リント失敗",
     }
 }
 

@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::feature::verification::checks::{CheckKind, CheckScope, Kinds};
+use crate::shell::Why;
 use crate::text::cut::last_bytes;
 use crate::text::quoted::quoted_line;
 use crate::time::Millis;
@@ -42,6 +43,9 @@ pub struct SucceededChecks {
     /// `None` for the skill, which clears every failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<CheckScope>,
+    /// The check by itself, shortened; empty for the skill.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub check: String,
 }
 
 /// A check that passed, and the edited files that it does not read.
@@ -55,7 +59,8 @@ pub struct ReadPart {
 impl SucceededChecks {
     /// Of everything there is: the skill, or checks counted before.
     pub fn seen_at(at: Millis, kinds: Kinds, verified: bool) -> SucceededChecks {
-        SucceededChecks { kinds, at, seen: at, verified, parts: Vec::new(), left: Vec::new(), scope: None }
+        let (parts, left, scope, check) = <_>::default();
+        SucceededChecks { kinds, at, seen: at, verified, parts, left, scope, check }
     }
 }
 
@@ -75,6 +80,77 @@ pub struct CheckFailure {
     /// The command line, shortened.
     #[serde(default)]
     pub line: String,
+    /// The check by itself, without what hides its exit status.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub check: String,
+}
+
+/// A check whose exit status its line does not show.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "HiddenForm", into = "HiddenForm")]
+pub struct HiddenCheck {
+    /// The command line, shortened.
+    pub line: String,
+    pub by: HiddenBy,
+}
+
+/// Version 0.1.1 wrote the line alone.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum HiddenForm {
+    Line(String),
+    Check { line: String, by: HiddenBy },
+}
+
+impl From<HiddenForm> for HiddenCheck {
+    fn from(form: HiddenForm) -> HiddenCheck {
+        match form {
+            HiddenForm::Line(line) => HiddenCheck { line, by: HiddenBy::Other },
+            HiddenForm::Check { line, by } => HiddenCheck { line, by },
+        }
+    }
+}
+
+impl From<HiddenCheck> for HiddenForm {
+    fn from(HiddenCheck { line, by }: HiddenCheck) -> HiddenForm {
+        match by {
+            HiddenBy::Other => HiddenForm::Line(line),
+            by => HiddenForm::Check { line, by },
+        }
+    }
+}
+
+/// The part of a line that hides a status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HiddenBy {
+    /// `| tail`, and nothing else: `pipefail` would show it.
+    Pipe,
+    /// `; echo $?`.
+    Next,
+    /// `|| true`.
+    Or,
+    /// `! npm test`.
+    Not,
+    /// `npm test &`.
+    Background,
+    /// `if npm test; then …`.
+    Condition,
+    Other,
+}
+
+impl From<Why> for HiddenBy {
+    fn from(why: Why) -> HiddenBy {
+        match why {
+            Why::Piped => HiddenBy::Pipe,
+            Why::Followed => HiddenBy::Next,
+            Why::Alternative => HiddenBy::Or,
+            Why::Negated => HiddenBy::Not,
+            Why::Background => HiddenBy::Background,
+            Why::Conditional => HiddenBy::Condition,
+            _ => HiddenBy::Other,
+        }
+    }
 }
 
 /// A check that passed and did not count.
@@ -96,9 +172,22 @@ pub enum WhyNot {
     Stashed,
     /// Another commit was checked out.
     Elsewhere,
+    /// Git put another state of the files in the folder before it, or changed them after it.
+    TreeMoved,
+    /// It only lists or prints (`pytest --co`, `make -n test`).
+    OnlyLists,
+    /// Of syntax or style, and the project has more.
+    OnlyLint,
+    /// Of a kind other than those that the project has.
+    OtherKind,
 }
 
 impl CheckFailure {
+    /// The check, for people and models; the whole line where only that is known.
+    pub fn shown(&self) -> Option<&str> {
+        [&self.check, &self.line].into_iter().find(|text| !text.is_empty()).map(String::as_str)
+    }
+
     /// Whether a success of these kinds in this scope shows that it would pass now.
     fn is_cleared_by(&self, kinds: Kinds, scope: Option<&CheckScope>) -> bool {
         let Some(scope) = scope else { return true };
@@ -119,6 +208,9 @@ pub struct BackgroundCheck {
     /// The command line, shortened.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub line: String,
+    /// The check by itself, shortened.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub check: String,
     /// Edited files that it does not read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left: Vec<String>,
@@ -152,7 +244,7 @@ pub struct ChangeSet {
     pub failed: Vec<CheckFailure>,
     /// A check since the last edit whose exit status was hidden.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub hidden: Option<String>,
+    pub hidden: Option<HiddenCheck>,
     /// A check since the last edit that proves nothing about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uncounted: Option<UncountedCheck>,
@@ -165,9 +257,15 @@ pub struct ChangeSet {
     /// Some of the edits were committed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub committed: bool,
-    /// How often a stop was blocked for it.
+    /// Files of an earlier set that a failure opened again, as far as they were not edited since.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tested: Vec<String>,
+    /// How often a stop was blocked for the edits of the last prompt that made some.
     #[serde(skip_serializing_if = "is_zero")]
     pub held: u32,
+    /// A person's prompt followed a block: the next edit is a new reason to block.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub prompted: bool,
     /// A tool ran since a stop was blocked.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub ran: bool,
@@ -214,9 +312,26 @@ const LONGEST_KEPT: usize = 1024;
 const CUT: char = '…';
 
 impl ChangeSet {
-    /// Up to the limit of counted files.
+    /// Files edited since the last good check, up to the limit of counted files.
     pub fn count(&self) -> usize {
-        self.files.len() + self.others.len()
+        self.edited().count() + self.others.len()
+    }
+
+    /// Files edited since the last good check; all of them where nothing was.
+    pub fn edited(&self) -> impl Iterator<Item = &String> {
+        let all = self.is_reopened();
+        self.files.iter().filter(move |file| all || !self.tested.contains(file))
+    }
+
+    /// Whether a check passed and then failed, without an edit in between.
+    pub fn is_reopened(&self) -> bool {
+        let is_tested = |file: &String| self.tested.contains(file);
+        !self.tested.is_empty() && self.others.is_empty() && self.files.iter().all(is_tested)
+    }
+
+    /// The last check that failed and has not passed since.
+    pub fn failure(&self) -> Option<&CheckFailure> {
+        self.failed.last()
     }
 
     /// Voids the checks before it.
@@ -232,7 +347,11 @@ impl ChangeSet {
         self.uncounted = None;
         (self.away, self.elsewhere) = (false, false);
         self.ran = true;
+        if std::mem::take(&mut self.prompted) {
+            (self.held, self.told) = (0, false);
+        }
         let name = shorten_path(&edit.file, LONGEST_KEPT);
+        self.tested.retain(|file| *file != name);
         if self.files.contains(&name) {
             return;
         }
@@ -340,12 +459,12 @@ impl ChangeSet {
     }
 
     /// The files that a message names, in full.
-    pub fn named_files(&self) -> &[String] {
-        &self.files[..self.files.len().min(FILES_NAMED)]
+    pub fn named_files(&self) -> Vec<&str> {
+        self.edited().take(FILES_NAMED).map(String::as_str).collect()
     }
 
     pub(super) fn shown_files(&self) -> impl Iterator<Item = String> {
-        self.files.iter().take(FILES_NAMED).map(|file| shorten_path(file, LONGEST_SHOWN))
+        self.edited().take(FILES_NAMED).map(|file| shorten_path(file, LONGEST_SHOWN))
     }
 
     /// `None` if some were only counted, could not be noted, were shortened, or are known by a pattern.

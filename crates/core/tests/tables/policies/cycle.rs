@@ -245,6 +245,7 @@ impl Draft {
                     at: NOW,
                     scope: CheckScope::default(),
                     line: String::new(),
+                    check: String::new(),
                     left: Vec::new(),
                     awaited: None,
                 };

@@ -7,7 +7,7 @@ use tidegate_core::feature::verification::marks::Mark as VerificationMark;
 use tidegate_core::feature::verification::required_checks;
 use tidegate_core::feature::verification::verify_stop;
 use tidegate_core::feature::verification::work::{
-    BackgroundCheck, CheckFailure, Edit, SucceededChecks, UncountedCheck, WhyNot,
+    BackgroundCheck, CheckFailure, Edit, HiddenBy, HiddenCheck, SucceededChecks, UncountedCheck, WhyNot,
 };
 use tidegate_core::settings::value::Value;
 use tidegate_core::time::Millis;
@@ -60,6 +60,7 @@ fn edits(case: &mut Situation, cell: &str) {
                 at,
                 scope,
                 line,
+                check: String::new(),
                 left: Vec::new(),
                 awaited,
             })
@@ -70,6 +71,11 @@ fn edits(case: &mut Situation, cell: &str) {
             ["verified"] => case.mark(VerificationMark::Verified(EDITED)),
             ["open"] => case.marks.push(edit("src/a.rs", EDITED)),
             ["ran"] => case.mark(VerificationMark::Ran),
+            ["prompt"] => case.mark(VerificationMark::Prompted),
+            ["edit"] => case.marks.push(edit("src/b.rs", ago(300_000))),
+            ["hidden"] => case.mark(hidden("pipe")),
+            ["uncounted"] => case.mark(uncounted("untested")),
+            ["failed"] => case.mark(failed("cargo test", "")),
             ["told"] => case.mark(VerificationMark::Told),
             ["asked"] => case.mark(VerificationMark::Asked),
             ["gone"] => case.facts.verification.edits_gone = true,
@@ -95,35 +101,61 @@ fn edits(case: &mut Situation, cell: &str) {
                 case.leave(earlier.decide().left().cloned());
             }
             [file] if file.contains('.') => case.marks.push(edit(file, EDITED)),
-            [file, "hidden"] => {
+            [file, "hidden", by] => {
                 case.marks.push(edit(file, EDITED));
-                case.mark(VerificationMark::Hidden("cargo test | tail".into()));
+                case.mark(hidden(by));
             }
             [file, "failed"] => {
                 case.marks.push(edit(file, EDITED));
-                let (kind, scope) = (CheckKind::Test, CheckScope::default());
-                let failed = CheckFailure {
-                    kind,
-                    at: since,
-                    seen: since,
-                    opens: true,
-                    scope,
-                    line: "cargo test".into(),
-                };
-                case.mark(VerificationMark::Failed(failed));
+                case.mark(failed("cargo test | tail -3", "cargo test"));
             }
-            [file, why @ ("unread" | "untested" | "elsewhere")] => {
+            [file, "passed", "and", "failed"] => {
                 case.marks.push(edit(file, EDITED));
-                let (line, why) = match *why {
-                    "unread" => ("npm test", WhyNot::Unread),
-                    "elsewhere" => ("cargo test", WhyNot::Elsewhere),
-                    _ => ("cargo test x", WhyNot::NoTests),
-                };
-                case.mark(VerificationMark::Uncounted(UncountedCheck { line: line.into(), why }));
+                let checked = SucceededChecks::seen_at(ago(450_000), Kinds::COMPILED_TEST, true);
+                case.mark(VerificationMark::Checked(checked));
+                case.mark(failed("cargo test", "cargo test"));
+            }
+            [file, why] => {
+                case.marks.push(edit(file, EDITED));
+                case.mark(uncounted(why));
             }
             other => panic!("no such edits: {other:?}"),
         }
     }
+}
+
+fn failed(line: &str, check: &str) -> VerificationMark {
+    let at = ago(400_000);
+    let (kind, scope) = (CheckKind::Test, CheckScope::default());
+    let (line, check) = (line.to_owned(), check.to_owned());
+    VerificationMark::Failed(CheckFailure { kind, at, seen: at, opens: true, scope, line, check })
+}
+
+fn hidden(by: &str) -> VerificationMark {
+    let (line, by) = match by {
+        "pipe" => ("cargo test | tail", HiddenBy::Pipe),
+        "next" => ("cargo test; echo $?", HiddenBy::Next),
+        "or" => ("cargo test && echo PASS || echo FAIL", HiddenBy::Or),
+        "not" => ("! cargo test", HiddenBy::Not),
+        "background" => ("cargo test &", HiddenBy::Background),
+        "condition" => ("if cargo test; then echo ok; fi", HiddenBy::Condition),
+        _ => ("f() { cargo test; }; f", HiddenBy::Other),
+    };
+    VerificationMark::Hidden(HiddenCheck { line: line.into(), by })
+}
+
+fn uncounted(why: &str) -> VerificationMark {
+    let (line, why) = match why {
+        "unread" => ("npm test", WhyNot::Unread),
+        "elsewhere" => ("cargo test", WhyNot::Elsewhere),
+        "untested" => ("cargo test x", WhyNot::NoTests),
+        "listed" => ("cargo test -- --list", WhyNot::OnlyLists),
+        "linted" => ("cargo fmt --check", WhyNot::OnlyLint),
+        "other-kind" => ("mypy .", WhyNot::OtherKind),
+        "moved" => ("git stash && cargo test && git stash pop", WhyNot::TreeMoved),
+        other => panic!("no such reason: {other:?}"),
+    };
+    VerificationMark::Uncounted(UncountedCheck { line: line.into(), why })
 }
 
 fn kinds(cell: &str) -> Kinds {

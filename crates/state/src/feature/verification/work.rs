@@ -14,6 +14,8 @@ use tidegate_core::feature::verification::checks::{RunPlace, SeenFile, could_che
 use tidegate_core::feature::verification::facts as own;
 use tidegate_core::feature::verification::facts::Needs;
 use tidegate_core::feature::verification::marks::Marks as VerificationMarks;
+use tidegate_core::feature::verification::named_check::{NamedCheck, name_checks};
+use tidegate_core::feature::verification::void_check::find_void;
 use tidegate_core::feature::verification::work::ChangeSet;
 use tidegate_core::file_class::FileClass;
 use tidegate_core::redact::redact;
@@ -59,8 +61,6 @@ fn is_in_background(event: &Event<'_>) -> bool {
 /// Enough to recognise the line, without secrets.
 fn shorten_line(line: &str) -> String {
     const SHOWN: usize = 80;
-    // Redacts the whole line first: half a token is not recognised.
-    let line = redact(line).text;
     // Any variable may hold a secret.
     let shown = |word: &str| match word.split_once('=') {
         Some((name, _)) if !name.starts_with('-') => format!("{name}=…"),
@@ -149,16 +149,25 @@ fn read_work(event: &Event<'_>, marks: Option<&Marks>, needs: Needs, here: &Hook
         let own = marks.map(|marks| &marks.verification);
         let unverified = own.and_then(|own| own.changes.as_ref().or(own.past.as_ref()));
         let files = unverified.map(|changes| changes.files.as_slice()).unwrap_or_default();
-        let edited: Vec<PathBuf> = files.iter().map(|file| home.join(file)).collect();
+        let mut edited: Vec<PathBuf> = files.iter().map(|file| home.join(file)).collect();
         // A script that was created and removed again. Cannot be told for files without an absolute path.
         let all_known = unverified.is_some_and(|changes| changes.paths().is_some());
         work.edits_gone = needs.checks && all_known && !edited.iter().any(|file| file.exists());
+        if needs.checks {
+            let new = work.files.iter().filter(|file| file.inside.is_some());
+            edited.extend(new.map(|file| PathBuf::from(&file.path)));
+        }
         let roots = roots_of(root, marks, here);
         read_checks(&mut work, script.as_ref(), line, &roots, &edited, needs.checks, here);
         let found = &work.proof.checks;
-        let has_check = !found.visible.is_empty() || !found.hidden.is_empty();
-        if let Some(line) = event.command_line().filter(|_| has_check) {
-            work.proof.line = shorten_line(line);
+        let has_check = !found.visible.is_empty() || !found.hidden.is_empty() || work.proof.void.is_some();
+        if let Some(text) = event.command_line().filter(|_| has_check) {
+            // The whole line first: half a token is not recognised.
+            let text = redact(text).text;
+            work.proof.line = shorten_line(&text);
+            let named = script.as_ref().map(|script| name_checks(&text, script, found, line.end.is_some()));
+            let shorten = |named: NamedCheck| NamedCheck { text: shorten_line(&named.text), ..named };
+            work.proof.named = named.unwrap_or_default().into_iter().map(shorten).collect();
         }
         if let Some(script) = &script {
             work.proof.tree = checks::last_move(script);
@@ -371,7 +380,11 @@ fn read_checks(
     let project = checks::read_project(&seen);
     if let Some(script) = script.filter(|_| revealed.is_some()) {
         let project = if line.background { &project.in_background() } else { &project };
-        work.proof.checks = project.proof(script, place, &extra);
+        let found = project.proof(script, place, &extra);
+        if found.visible.is_empty() && found.hidden.is_empty() {
+            work.proof.void = find_void(project, script, place, &extra);
+        }
+        work.proof.checks = found;
     }
     work.checks = Some(project);
 }

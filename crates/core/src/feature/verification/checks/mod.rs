@@ -663,7 +663,11 @@ impl ProjectChecks {
 }
 
 fn only_tells(arguments: &[Word]) -> bool {
-    arguments.iter().any(|word| word.sort != Sort::Unknown && among(ONLY_TELLS, &word.text))
+    arguments.iter().any(is_telling)
+}
+
+pub(super) fn is_telling(word: &Word) -> bool {
+    word.sort != Sort::Unknown && among(ONLY_TELLS, &word.text)
 }
 
 /// Commands that fail only if something is very wrong.

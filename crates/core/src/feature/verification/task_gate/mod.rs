@@ -70,7 +70,7 @@ impl Policy for TaskGate {
         Verdict {
             call: Call::Deny,
             reason: Some(verify_stop::block_reason(facts, config, changes)),
-            because: "code was edited and not verified since",
+            because: verify_stop::because_of(changes),
             effects: vec![Effect::mark(SessionMark::Notice(notice))],
             asks: Asks::verified(),
             ..Verdict::pass()

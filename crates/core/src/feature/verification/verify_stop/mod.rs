@@ -4,6 +4,7 @@
 //! The rules, case by case, are in `verify_stop.md`. It blocks only on facts: successful edits, and no
 //! successful check since. If it cannot tell, it passes: a stop that can never succeed would loop.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use crate::event::{Event, EventKind};
@@ -19,6 +20,8 @@ use crate::feature::verification::required_checks::{SKILL, missing_kinds, open_f
 use crate::feature::verification::words;
 use crate::feature::verification::work::{BackgroundCheck, ChangeSet, SucceededChecks};
 use crate::feature::{Mode, Policy};
+use crate::file_class::FileClass;
+use crate::text::lang::Lang;
 use crate::text::question::{self, needs_answer};
 use settings::{VerifyMode, Wants};
 
@@ -51,7 +54,8 @@ impl Policy for VerifyStop {
                 Some(Needs { verification, ..Needs::default() })
             }
             EventKind::PostToolUse if event.is_main_thread() && may_advise(event, marks) => {
-                Some(Needs::default())
+                let verification = own::Needs { checks: true, ..own::Needs::default() };
+                Some(Needs { verification, ..Needs::default() })
             }
             EventKind::SessionStart if event.is_main_thread() && event.follows_compaction() && unverified => {
                 Some(Needs::default())
@@ -115,7 +119,7 @@ pub fn judge_stop(facts: &Facts<'_>, config: &Config) -> (StopStanding, Verdict)
     }
     let pass = |because| (StopStanding::Unverified, pass_and_tell(facts, config, changes, because));
     if changes.held >= config.policies.verify_stop.blocks.get() as u32 {
-        return pass("blocked as often as the config allows");
+        return pass(because_of_limit(changes));
     }
     if facts.event.held_before && changes.held > 0 && !changes.ran {
         return pass("nothing ran since the last block");
@@ -129,14 +133,39 @@ pub fn judge_stop(facts: &Facts<'_>, config: &Config) -> (StopStanding, Verdict)
     (StopStanding::Unverified, block_stop(facts, config, changes))
 }
 
-fn may_advise(event: &Event<'_>, marks: Option<&Marks>) -> bool {
-    let advised = marks.is_some_and(|marks| marks.verification.advised);
-    !advised && matches!(event.edit_paths(), Some(Ok(_)))
+/// Why code is unverified.
+pub(super) fn because_of(changes: &ChangeSet) -> &'static str {
+    match changes.failure() {
+        Some(_) => "a check failed and has not passed since",
+        None => "code was edited and not verified since",
+    }
 }
 
-/// Most checks that do not count were piped into `tail`: the model hears of it before it runs one.
+/// The same, where a stop passes all the same.
+fn because_of_limit(changes: &ChangeSet) -> &'static str {
+    match (changes.failure(), &changes.hidden, &changes.uncounted) {
+        (Some(_), ..) => "a check failed; blocked as often as the config allows",
+        (None, Some(_), _) => "a check hid its exit status; blocked as often as the config allows",
+        (None, None, Some(_)) => "a check did not count; blocked as often as the config allows",
+        (None, None, None) => "no check passed; blocked as often as the config allows",
+    }
+}
+
+fn may_advise(event: &Event<'_>, marks: Option<&Marks>) -> bool {
+    let advised = marks.is_some_and(|marks| marks.verification.advised);
+    let is_code = |path: &Cow<'_, str>| FileClass::of(path) == FileClass::Code;
+    !advised && event.edit_paths().and_then(Result::ok).is_some_and(|paths| paths.iter().any(is_code))
+}
+
+/// Most checks that do not count were piped into `tail`: the model hears of it before it runs one. Where the project has
+/// none, there is nothing to run.
 fn advise_after_edit(facts: &Facts<'_>, config: &Config) -> Verdict {
-    if bookkeeping::edit_marks(facts, config).is_empty() {
+    let edited: Vec<String> = bookkeeping::edit_marks(facts, config)
+        .into_iter()
+        .filter_map(|mark| if let Mark::Edit(edit) = mark { Some(edit.file) } else { None })
+        .collect();
+    let checks = facts.verification.checks.as_ref();
+    if edited.is_empty() || missing_kinds(checks, config, &edited, Kinds::NONE).is_empty() {
         return Verdict::pass();
     }
     let when_said = vec![Effect::mark(Mark::ToldHow)];
@@ -229,12 +258,12 @@ fn block_stop(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> Verdic
     let mut verdict = Verdict {
         call: Call::Deny,
         reason: Some(reason),
-        because: "code was edited and not verified since",
+        because: because_of(changes),
         effects: vec![Effect::mark(Mark::Held)],
         asks: Asks::verified(),
         ..Verdict::pass()
     };
-    // Without it the person reads only "Stop hook error" there. Once per change set is enough.
+    // Without it the person reads only "Stop hook error" there. Once per prompt is enough.
     if changes.held == 0 {
         let checks = facts.verification.checks.as_ref();
         let is_known = !example_commands(
@@ -264,11 +293,15 @@ pub(super) fn block_reason(facts: &Facts<'_>, config: &Config, changes: &ChangeS
         missing_kinds(checks, config, &changes.files, changes.valid(changes.passed())),
     );
     let edited = changes.list_files();
-    if let Some(failed) = changes.failed.last().filter(|failed| !failed.line.is_empty()) {
+    if let Some(check) = changes.failure().and_then(|failed| failed.shown()) {
+        let when = if changes.is_reopened() {
+            "it passed before and fails now".to_owned()
+        } else {
+            format!("it failed after {edited} changed")
+        };
         return format!(
-            "Run `{}` again until it passes: it failed after {edited} changed. If it cannot pass, say why and invoke the \
-             skill {SKILL}.",
-            failed.line
+            "Run `{check}` again until it passes: {when}. If the change is not the cause, say so and end the turn; Tidegate \
+             reports the failure."
         );
     }
     let why = words::why_not(changes);
@@ -339,8 +372,12 @@ pub fn example_commands(
 
 /// The summary may have lost that code is unverified.
 fn remind_after_compaction(changes: &ChangeSet) -> Verdict {
-    let text =
-        format!("{} changed before this compaction, and no check has passed since.", changes.list_files());
+    let text = match changes.failure() {
+        Some(_) => format!("Before this compaction, {}.", words::failed_since(Lang::En, changes)),
+        None => {
+            format!("{} changed before this compaction, and no check has passed since.", changes.list_files())
+        }
+    };
     Verdict {
         because: "unverified edits outlive the compaction",
         says: vec![Say { to: Audience::Model, text, weight: 70, explains: false, when_said: Vec::new() }],

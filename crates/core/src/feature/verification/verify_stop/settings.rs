@@ -11,7 +11,7 @@ section! {
     Settings "verify_stop" {
         /// When a turn ends and no check has passed since the last edit: make the turn continue (`block`), only record it (`shadow`), or do not look (`off`).
         mode: VerifyMode = VerifyMode::Block, Tightens;
-        /// How often to block for one set of changes, at most.
+        /// How often to block for the edits of one prompt, at most.
         blocks: Count<1, 3> = Count::new(1), Tightens;
         /// Require one passing command that tests, checks types or builds (`one`), or one of each kind that the project has (`each`).
         wants: Wants = Wants::One, Tightens;
