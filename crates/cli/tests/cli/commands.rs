@@ -208,7 +208,7 @@ fn status_for_people_and_machines() {
     43k tokens left before Claude Code compacts
     read from the transcript, [n] s ago; may be one request behind
     warnings the early one was given; a late one may follow
-    hooks 3 runs, 1 message, 0 failed checks, about 73 tokens added to the
+    hooks 3 runs, 1 message, 0 errors in Tidegate, about 73 tokens added to the
     context
     ");
     let json = sandbox.run(&["status", "--json"]).json();

@@ -97,7 +97,7 @@ fn every_hook_call_with_its_reasons() {
         "code was edited: login.ts",
         "To Claude    Run `npm test`",
         "verify-stop        code was edited and not verified since",
-        "a check passed: test",
+        "a check passed: `npm test` (test",
         "verify-stop        verified since the last edit",
         "PostToolUse  61% of the context used",
         "To you       Tidegate: about 2 turns",

@@ -153,8 +153,8 @@ fn report_shows_what_is_heard_and_what_is_not() {
     - verify-stop blocked \"done\" 5 times, and Claude followed only 0 of 5 times. If
       you do not need it: `tidegate off verify-stop`
     - context-warning told Claude something once
-    - skill-gate blocked an action 3 times; Claude then did what it asked 2 of 3
-      times, 1 of them in a later turn (median time 14 s)
+    - skill-gate blocked an action 3 times; Claude did what it asked in the same
+      turn 1 of 3 times, and in a later turn 1 time (median time 14 s)
     - log-only: skill-gate would have blocked an action 2 times; in 1 of 1 cases
       Claude did it anyway
 
@@ -222,7 +222,8 @@ fn a_block_that_was_satisfied_later_stays_so() {
     approved(&sandbox, &["off", "verify-stop", "--for", "1h"]).ok();
     assert_eq!(outcome_of(vec![(0, stopped(&sandbox, "s"))], &sandbox), "satisfied_later");
     let report = sandbox.run(&["report"]);
-    let words = "verify-stop blocked \"done\" once; Claude then did what it asked 1 of 1 times, in a later turn (median time 30 s)";
+    let words = "verify-stop blocked \"done\" once; Claude did what it asked in the same turn 0 of 1 times, and in a later turn \
+                 1 time (median time 30 s)";
     assert!(report.words().contains(words), "{report:?}");
 }
 
