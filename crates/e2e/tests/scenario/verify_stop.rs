@@ -110,12 +110,12 @@ fn a_check_that_failed_is_named_to_the_model_and_to_the_person() {
         .main(Reply::bash("rm red && ./gradlew test"))
         .main(Reply::text("green now"));
     let model = Model::start(script);
-    let launch = launch(&home, &model).argument("--permission-mode").argument("bypassPermissions");
+    let launch = launch(&home, &model).argument("--permission-mode").argument("acceptEdits");
     let terminal = Terminal::start(&launch);
     terminal.enter("add a class");
     terminal.wait_for("The test was red before my change.");
     terminal.wait_for("✗ test failed");
-    terminal.wait_for("`./gradlew test` failed after src/B.java changed. Ask Claude to fix it");
+    terminal.wait_for("Stop says: Tidegate: `./gradlew test` failed after src/B.java changed.");
     let feedback = model.main_requests()[3].held_stops().join("\n");
     let asked = "Run `./gradlew test` again until it passes: it failed after src/B.java changed. If the change is not the cause, \
                  say so and end the turn";
@@ -127,10 +127,7 @@ fn a_check_that_failed_is_named_to_the_model_and_to_the_person() {
     assert!(why.contains("a check failed; blocked as often as the config allows"), "{why}");
     assert_eq!(
         stops(&tidegate),
-        [
-            "a check failed and has not passed since",
-            "a check failed; blocked as often as the config allows"
-        ]
+        ["a check failed and has not passed since", "a check failed; blocked as often as the config allows"]
     );
 
     terminal.enter("remove the red file");

@@ -103,7 +103,10 @@ fn in_words(tally: &Tally) -> Bilingual {
     let (at_once, later) = (tally.satisfied, tally.satisfied_later);
     let (later_en, later_ja) = match later {
         0 => <_>::default(),
-        _ => (format!(", and in a later turn {}", count_en(later, "time")), format!("、さらに{later}回はあとのターンで")),
+        _ => (
+            format!(", and in a later turn {}", count_en(later, "time")),
+            format!("、さらに{later}回はあとのターンで"),
+        ),
     };
     let (median_en, median_ja) = match tally.median_ms.map(format_time) {
         None => <_>::default(),
