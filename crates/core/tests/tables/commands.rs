@@ -83,7 +83,7 @@ static COLUMNS: Vocabulary<CommandLine> = Vocabulary {
         }),
         ("evidence", evidence),
         ("left", left),
-        ("output", |case| output(case).into()),
+        ("output", output),
         ("by itself", |case| shown_checks(case, |check| Some(format!("`{}`", check.text)))),
         ("hidden by", |case| shown_checks(case, |check| check.hidden.map(|why| why.name().to_owned()))),
         ("proves nothing", |case| {
@@ -221,7 +221,11 @@ fn shown_checks(case: &CommandLine, show: impl Fn(&NamedCheck) -> Option<String>
     or_dash(&named.iter().filter_map(show).collect::<Vec<_>>().join(", "))
 }
 
-fn output(case: &CommandLine) -> &'static str {
+fn output(case: &CommandLine) -> String {
     let proof = loaded(case).proof(&script(case), PLACE, &ExtraChecks::default());
-    if proof.shows_output { "whole" } else { "-" }
+    match (proof.shows_output, proof.cut_from) {
+        (false, _) => "-".into(),
+        (true, None) => "whole".into(),
+        (true, Some(lines)) => format!("whole below {lines} lines"),
+    }
 }

@@ -391,7 +391,8 @@ fn a_check_that_fails_later_voids_a_weaker_one_until_it_passes() {
 fn a_closing_line_counts_only_if_nothing_else_could_have_printed_it() {
     for (command, counts) in [
         ("./gradlew test 2>&1 | tail -5", true),
-        ("./gradlew test 2>&1 | head -5", false),
+        ("./gradlew test 2>&1 | head -5", true),
+        ("./gradlew test 2>&1 | head -1", false),
         ("./gradlew test | tail -1; echo 'BUILD SUCCESSFUL in 1s'", false),
         ("touch red; ./gradlew test | tail -5", false),
     ] {

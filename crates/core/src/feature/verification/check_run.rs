@@ -21,7 +21,7 @@ const ALL: Kinds = Kinds::COMPILED_TEST.and(Kinds::LINT);
 
 /// `takes_output`: closing lines count where the status does not show.
 pub(super) fn judge_run(command: &ShellCommand<'_>, checks: LineProof, takes_output: bool) -> CheckRun {
-    let LineProof { visible, hidden, shows_output, only_checks } = checks;
+    let LineProof { visible, hidden, shows_output, cut_from, only_checks } = checks;
     let Exit::Known(status) = command.exit else { return CheckRun::Nothing };
     if visible.is_empty() && hidden.is_empty() {
         return CheckRun::Nothing;
@@ -37,7 +37,8 @@ pub(super) fn judge_run(command: &ShellCommand<'_>, checks: LineProof, takes_out
     let output = command.last_output(LONGEST_OUTPUT);
     let ending = read_ending(&output);
     let is_cut = command.is_cut || output.trim_end().trim_end_matches(['.', ' ']).ends_with("truncated]");
-    let takes_output = takes_output && shows_output && !is_cut;
+    let is_short = |from: usize| output.len() < LONGEST_OUTPUT && output.lines().count() < from;
+    let takes_output = takes_output && shows_output && !is_cut && cut_from.is_none_or(is_short);
     if status == 0 {
         return judge_success(ending, commits, visible, hidden, takes_output);
     }
@@ -258,7 +259,11 @@ mod tests {
         assert_eq!(ended("npm test | tail -5", 0, ""), "hidden");
         assert_eq!(ended("npm test | tail -4", 0, "Tests:       5 passed, 5 total"), "hidden");
         assert_eq!(ended("npm test; echo \"exit: $?\"", 0, &format!("{PASSED}\nexit: 1")), "test failed");
-        assert_eq!(ended("npm test | head -5", 0, PASSED), "hidden");
+        assert_eq!(ended("npm test | head -5", 0, PASSED), "test passed");
+        assert_eq!(ended("npm test | head -n 3", 0, PASSED), "test passed");
+        assert_eq!(ended("npm test | head -2", 0, PASSED), "hidden", "there may be more");
+        assert_eq!(ended("npm test | head -50 | tail -5", 0, PASSED), "hidden");
+        assert_eq!(ended("npm test | head -c 500", 0, PASSED), "hidden");
         assert_eq!(ended("npm test | head -5", 0, FAILED), "test failed");
         assert_eq!(ended("npm test | tail -5; npm run build | tail -5", 0, PASSED), "hidden");
         assert_eq!(

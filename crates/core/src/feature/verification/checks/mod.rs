@@ -211,6 +211,8 @@ pub struct LineProof {
     pub hidden: Vec<CheckEvidence>,
     /// The output is that of the checks, with its last lines.
     pub shows_output: bool,
+    /// Only if it has fewer lines than these: `head` may have cut it.
+    pub cut_from: Option<usize>,
     /// Nothing but a visible check could have failed.
     pub only_checks: bool,
 }
@@ -510,7 +512,8 @@ impl ProjectChecks {
             !found.by_output && !is_shown && !is_other(found.step)
         });
         let only_checks = is_only_checks(script, &visible);
-        LineProof { visible, hidden, shows_output, only_checks }
+        let cut_from = visible_output::cut_from(script);
+        LineProof { visible, hidden, shows_output, cut_from, only_checks }
     }
 
     /// The folder of the manifest by which a command is judged.

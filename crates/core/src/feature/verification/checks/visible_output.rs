@@ -1,7 +1,7 @@
 //! Whether the output of a line is that of its checks, with its last lines whole.
 
 use super::CheckEvidence;
-use crate::shell::{Script, Sort, Status, Step, Why};
+use crate::shell::{Script, Sort, Status, Step, Why, Word};
 use crate::text::word_list::{Words, among};
 
 /// Commands that print nothing, or nothing that looks like the end of a check. With arguments only: `set` and `export`
@@ -16,7 +16,7 @@ const QUIET_GIT: Words = "add commit status stash checkout switch fetch push";
 const IMITATES: [&str; 10] =
     ["pass", "ok", "succe", "fail", "test", "finish", "error", "issue", "build", "checked"];
 
-/// `head`, `grep` and the like may have cut a failure out; any other command may have printed the lines itself. Of a
+/// `grep` and the like may have cut a failure out; any other command may have printed the lines itself. Of a
 /// check in a loop only the last run shows.
 pub(super) fn is_of_checks(script: &Script, evidence: &[CheckEvidence]) -> bool {
     let is_check = |number: usize| evidence.iter().any(|found| found.step == number);
@@ -32,6 +32,30 @@ pub(super) fn is_of_checks(script: &Script, evidence: &[CheckEvidence]) -> bool 
             if is_check(number) { is_clear(step) } else { is_harmless(step) }
         },
     )
+}
+
+/// An output of as many lines or more may have been cut by `head`.
+pub(super) fn cut_from(script: &Script) -> Option<usize> {
+    let shortest = script.steps.iter().filter_map(head_lines).min()?;
+    // Behind another `tail`, the lines that are left do not tell.
+    let tails = script.steps.iter().any(|step| step.name() == Some("tail"));
+    Some(if tails { 0 } else { shortest })
+}
+
+/// The number of lines that `head` leaves, as the end of a pipe.
+fn head_lines(step: &Step) -> Option<usize> {
+    if step.name() != Some("head") || step.fed {
+        return None;
+    }
+    let words: Vec<&str> = step.words[1..].iter().map(Word::known).collect::<Option<_>>()?;
+    match words.as_slice() {
+        [] => Some(10),
+        ["-n" | "--lines", number] => number.parse().ok(),
+        [word] => {
+            word.strip_prefix("--lines=").or(word.strip_prefix("-n")).or(word.strip_prefix('-'))?.parse().ok()
+        }
+        _ => None,
+    }
 }
 
 fn is_harmless(step: &Step) -> bool {
@@ -54,6 +78,7 @@ fn is_harmless(step: &Step) -> bool {
                     text.trim_start_matches(['-', 'n']).chars().all(|c| c.is_ascii_digit())
                 })
         }
+        "head" => head_lines(step).is_some(),
         "cat" | "pwd" | "date" => arguments.is_empty(),
         "tee" => is_literal,
         "echo" => arguments.iter().all(|word| {
