@@ -212,7 +212,7 @@ mod tests {
         told.said.user = Some("Tidegate: about 2 turns until Claude Code compacts (17k tokens left).".into());
         told.verdicts =
             vec![VerdictRecord { says: told.said.clone(), ..verdict("context-warning", "pass", "") }];
-        let records = [
+        let records = vec![
             Record { cause: Some("startup".into()), ..record(0, "SessionStart", "pass") },
             told,
             blocked(),

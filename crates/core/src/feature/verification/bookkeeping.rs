@@ -13,7 +13,7 @@ use crate::feature::verification::checks::{
     CheckEvidence, CheckKind, CheckScope, Kinds, LineProof, Targets, TreeMove, kinds_of,
 };
 use crate::feature::verification::facts as own;
-use crate::feature::verification::marks::Mark;
+use crate::feature::verification::marks::{Mark, Marks as VerificationMarks};
 use crate::feature::verification::named_check::NamedCheck;
 use crate::feature::verification::required_checks::{SKILL, is_sufficient, open_files};
 use crate::feature::verification::verify_stop::settings::Wants;
@@ -50,8 +50,8 @@ pub fn wants_checks(event: &Event<'_>, marks: Option<&Marks>, edited: bool) -> b
     let work = marks.map(|marks| &marks.verification);
     let open = work.is_some_and(|work| work.changes.is_some());
     let past = work.filter(|work| work.past.is_some());
-    let matters =
-        |command: &ShellCommand<'_>| past.is_some_and(|work| work.is_by_skill()) || command.may_have_failed();
+    let by_skill = past.is_some_and(VerificationMarks::is_by_skill);
+    let matters = |command: &ShellCommand<'_>| by_skill || command.may_have_failed();
     edited || open || past.is_some() && event.finished_command().is_some_and(matters)
 }
 
@@ -176,19 +176,10 @@ fn command_marks(facts: &Facts<'_>, config: &Config, command: &ShellCommand<'_>)
         (CheckRun::Passed(evidence), Some(task)) => {
             let kinds = kinds_of(&evidence);
             let scope = widest_scope(&evidence, kinds).unwrap_or_default();
-            let (task, line, check) = (task.to_string(), line.clone(), strongest_name(facts, &evidence));
+            let (task, line) = (task.to_string(), strongest_name(facts, &evidence));
             let left = unread_by(facts, &evidence, &changes.files);
             let awaited = None;
-            marks.push(Mark::Launched(BackgroundCheck {
-                task,
-                kinds,
-                at,
-                scope,
-                line,
-                check,
-                left,
-                awaited,
-            }));
+            marks.push(Mark::Launched(BackgroundCheck { task, kinds, at, scope, line, left, awaited }));
         }
     }
     if command.exit == Exit::Known(0) {
@@ -327,16 +318,16 @@ fn ended_task_marks(facts: &Facts<'_>, config: &Config, task: &str, exit: Exit) 
     let known = work.and_then(|work| work.background.iter().find(|known| known.task == task));
     let Some(known) = known else { return Vec::new() };
     let mut marks = vec![Mark::Ended(task.to_owned())];
-    let BackgroundCheck { kinds, at, scope, line, check, left, .. } = known.clone();
+    let BackgroundCheck { kinds, at, scope, line: check, left, .. } = known.clone();
     match (exit, kinds.strongest()) {
         (Exit::Known(0), _) => {
             let parts = vec![ReadPart { kinds, unread: left }];
             let checked = add_parts(facts, config, &changes_after(facts, &[]), parts, at, Some(scope));
-            let check = if check.is_empty() { line } else { check };
             marks.push(Mark::Checked(SucceededChecks { check, ..checked }));
         }
         (Exit::Known(status), Some(kind)) if !check_run::was_ended(status) => {
-            let failure = CheckFailure { kind, at, seen: facts.now, opens: false, scope, line, check };
+            let (line, opens) = (check.clone(), false);
+            let failure = CheckFailure { kind, at, seen: facts.now, opens, scope, line, check };
             marks.extend(note_failure(facts, config, failure, &left).map(Mark::Failed));
         }
         _ => {}

@@ -113,7 +113,7 @@ impl RoomMarks for Marks {
             Mark::Ended(task) => self.end(&task),
             Mark::Changes(changes) => self.changes = Some(changes),
             Mark::Hidden(check) => self.change(|changes| {
-                (changes.uncounted, changes.hidden) = (None, Some(check));
+                (changes.uncounted, changes.hidden) = (None, Some(Box::new(check)));
             }),
             Mark::Held => self.change(|changes| {
                 changes.held += 1;
@@ -204,20 +204,9 @@ impl Marks {
         if self.changes.is_none() && failed.opens && self.past.as_ref().is_some_and(is_newer) {
             let past = self.past.take().unwrap_or_default();
             let (checked, proved, tested) = (Kinds::NONE, Vec::new(), past.files.clone());
-            let (hidden, uncounted) = (None, None);
-            let (held, told, prompted, ran) = (0, false, false, true);
-            self.changes = Some(ChangeSet {
-                checked,
-                proved,
-                tested,
-                hidden,
-                uncounted,
-                held,
-                told,
-                prompted,
-                ran,
-                ..past
-            });
+            let past =
+                ChangeSet { hidden: None, uncounted: None, held: 0, prompted: false, told: false, ..past };
+            self.changes = Some(ChangeSet { checked, proved, tested, ran: true, ..past });
         }
         if let Some(changes) = self.changes.as_mut().filter(|changes| is_newer(changes)) {
             changes.fail(failed);
@@ -306,7 +295,6 @@ pub(in crate::feature) mod tests {
                 at: Millis(at),
                 scope: CheckScope::default(),
                 line: "cargo build".into(),
-                check: String::new(),
                 left: Vec::new(),
                 awaited: Some("p".into()),
             })),
@@ -393,7 +381,8 @@ pub(in crate::feature) mod tests {
     fn a_new_prompt_with_a_new_edit_may_be_blocked_again() {
         let mut marks = Marks::default();
         marks.edit(&edit("a.rs", 10));
-        [Mark::Held, Mark::Told].into_iter().for_each(|mark| marks.apply(mark));
+        marks.apply(Mark::Held);
+        marks.apply(Mark::Told);
         let standing = |marks: &Marks| marks.changes.as_ref().map(|set| (set.held, set.told));
         marks.edit(&edit("b.rs", 11));
         assert_eq!(standing(&marks), Some((1, true)), "in the same prompt");

@@ -109,7 +109,7 @@ pub(super) fn how_to_check() -> &'static str {
 
 /// To the model: the reason that a check since the last edit did not count.
 pub(super) fn why_not(changes: &ChangeSet) -> Option<String> {
-    if let Some(HiddenCheck { line, by }) = &changes.hidden {
+    if let Some(HiddenCheck { line, by }) = changes.hidden.as_deref() {
         let how = match by {
             HiddenBy::Pipe => "the pipe hides its exit status (`set -o pipefail` would show it)",
             HiddenBy::Next => "the command after it hides its exit status",

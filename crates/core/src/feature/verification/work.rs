@@ -94,7 +94,7 @@ pub struct HiddenCheck {
     pub by: HiddenBy,
 }
 
-/// Version 0.1.1 wrote the line alone.
+/// Version 0.1.0 wrote the line alone.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum HiddenForm {
@@ -205,12 +205,9 @@ pub struct BackgroundCheck {
     pub at: Millis,
     #[serde(default, skip_serializing_if = "CheckScope::is_empty")]
     pub scope: CheckScope,
-    /// The command line, shortened.
+    /// The check by itself, shortened. Version 0.1.0 wrote the whole line.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub line: String,
-    /// The check by itself, shortened.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub check: String,
     /// Edited files that it does not read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left: Vec<String>,
@@ -244,7 +241,7 @@ pub struct ChangeSet {
     pub failed: Vec<CheckFailure>,
     /// A check since the last edit whose exit status was hidden.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub hidden: Option<HiddenCheck>,
+    pub hidden: Option<Box<HiddenCheck>>,
     /// A check since the last edit that proves nothing about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uncounted: Option<UncountedCheck>,

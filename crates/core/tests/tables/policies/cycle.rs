@@ -245,7 +245,6 @@ impl Draft {
                     at: NOW,
                     scope: CheckScope::default(),
                     line: String::new(),
-                    check: String::new(),
                     left: Vec::new(),
                     awaited: None,
                 };

@@ -60,7 +60,6 @@ fn edits(case: &mut Situation, cell: &str) {
                 at,
                 scope,
                 line,
-                check: String::new(),
                 left: Vec::new(),
                 awaited,
             })
