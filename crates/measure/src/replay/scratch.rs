@@ -266,7 +266,7 @@ fn is_written(script: &Script, step: usize, how: How, line: &str, succeeded: boo
     let name = script.steps.get(step).and_then(Step::name).unwrap_or_default();
     match how {
         How::Redirect => true,
-        How::Pattern | How::Patch | How::Unknown => false,
+        How::Pattern | How::Patch | How::Unknown | How::Removal => false,
         How::Command => WRITERS.contains(&name) && (succeeded || name == "tee"),
         How::Script => {
             succeeded
