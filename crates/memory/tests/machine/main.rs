@@ -168,6 +168,14 @@ fn hooks_are_told() {
     assert_eq!((page.project.name.as_str(), page.decisions.len()), ("shop", 1));
     assert_eq!((page.decisions[0].id, page.decisions[0].name.as_str()), (made.id, "Bigrams"));
     assert_eq!(record(topic.id).unwrap().recorded, Some(at(1)));
+    assert_eq!(page.recent, [], "nobody has worked on it yet");
+    act::add_log(&mut memory, &acting, topic.id, None, "Tried both").unwrap();
+    let page = catalogue::read_project(&machine.state, &own.key).value().cloned().unwrap();
+    let [recent] = page.recent.try_into().unwrap();
+    assert_eq!(
+        (recent.id, recent.name.as_str(), recent.session),
+        (topic.id, "Search in two languages", None)
+    );
     let closed = TopicEdit { status: Some(TopicStatus::Closed), ..TopicEdit::default() };
     act::edit_topic(&mut memory, at(2), topic.id, &closed).unwrap();
     assert!(record(topic.id).unwrap().closed);
