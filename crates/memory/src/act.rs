@@ -235,13 +235,21 @@ pub fn find_log(store: &mut dyn Store, uid: &str) -> Result<Log> {
     })
 }
 
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AddedTopic {
+    pub topic: Topic,
+    /// No open topic of this name was there.
+    pub is_new: bool,
+}
+
+/// Gives the open topic of the same title instead of a second one.
 pub fn add_topic(
     store: &mut dyn Store,
     acting: &Acting<'_>,
     title: &str,
     of: Option<i64>,
     parent: Option<i64>,
-) -> Result<Topic> {
+) -> Result<AddedTopic> {
     let title = clean_title("the title", title)?;
     let parent = parent.map(|id| find_topic(store, id)).transpose()?;
     let project = match (of, &parent, acting.own) {
@@ -263,11 +271,18 @@ pub fn add_topic(
         return Err(Error::new(ErrorKind::Refused, format!("topic {} is in another project", parent.id))
             .hint("a topic is part of one in its own project"));
     }
+    let parent = parent.map(|parent| parent.row.uid);
+    let open = Filter { project: Some(project.id), open: Some(true), ..Filter::default() };
+    let known = store.topics(&open, &Page { limit: 1000, after: None })?.rows;
+    let is_same = |topic: &Topic| topic.row.title == title && topic.row.parent == parent;
+    if let Some(topic) = known.into_iter().find(is_same) {
+        return Ok(AddedTopic { topic, is_new: false });
+    }
     let row = record::TopicRow {
         uid: new_uid(),
         id: None,
         project: project.row.uid,
-        parent: parent.map(|parent| parent.row.uid),
+        parent,
         title,
         status: TopicStatus::Open,
         automatic: None,
@@ -278,7 +293,8 @@ pub fn add_topic(
     };
     let uid = row.uid.clone();
     store.put(&[Record::Topic(row)])?;
-    store.topic_by_uid(&uid)?.ok_or_else(lost_row)
+    let topic = store.topic_by_uid(&uid)?.ok_or_else(lost_row)?;
+    Ok(AddedTopic { topic, is_new: true })
 }
 
 /// Changes to a topic; unset fields stay.
