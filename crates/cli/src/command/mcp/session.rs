@@ -29,7 +29,7 @@ pub(super) fn find_session(here: &Here, named: Option<&str>) -> Result<(Session,
         id = next;
     }
     let session = here.session(id.as_deref()).and_then(|session| match &id {
-        None if !session.marks.session.attached.is_some_and(|at| here.now.since(at) <= GUESSED_MS) => {
+        None if session.marks.session.attached.is_none_or(|at| here.now.since(at) > GUESSED_MS) => {
             Err(CliError::new(both!(
                 "which session this is about is not known",
                 "どのセッションのことかわかりません"
