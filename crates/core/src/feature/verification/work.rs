@@ -21,6 +21,9 @@ pub struct Edit {
     /// By a command line, not by an editing tool.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shell: bool,
+    /// The file was there before the session and was removed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub removed: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -254,6 +257,9 @@ pub struct ChangeSet {
     /// Some of the edits were committed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub committed: bool,
+    /// One of the files was there before the session and was removed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub removed: bool,
     /// Files of an earlier set that a failure opened again, as far as they were not edited since.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tested: Vec<String>,
@@ -343,6 +349,7 @@ impl ChangeSet {
         self.hidden = None;
         self.uncounted = None;
         (self.away, self.elsewhere) = (false, false);
+        self.removed |= edit.removed;
         self.ran = true;
         if std::mem::take(&mut self.prompted) {
             (self.held, self.told) = (0, false);
@@ -541,7 +548,7 @@ mod tests {
     use super::*;
 
     fn edit(file: &str, at: u64) -> Edit {
-        Edit { file: file.into(), at: Millis(at), shell: false }
+        Edit { file: file.into(), at: Millis(at), shell: false, removed: false }
     }
 
     #[test]
