@@ -158,7 +158,7 @@ fn context_fills(stage: &mut Stage) -> Played {
     steps.push(deed(Who::StatusLine, Bilingual::data(stage.status_line(AT_THE_WARNING)?)));
     let (done, decision) = note();
     let (done, decision) = (spoken(&done), spoken(&decision));
-    stage.command(&["progress", "add", done, "--decision", decision])?;
+    stage.command_of_claude(&["progress", "add", done, "--decision", decision])?;
     let command = format!("tidegate progress add \"{done}\" --decision \"{decision}\"");
     steps.push(deed(Who::Claude, both!("runs `{command}`", "`{command}` を実行します")));
     Ok(Scene {

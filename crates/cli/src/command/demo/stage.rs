@@ -63,6 +63,12 @@ struct Ran {
     is_success: bool,
 }
 
+impl Ran {
+    fn output(self) -> Result<String, CliError> {
+        if self.is_success { Ok(self.stdout) } else { Err(CliError::new(self.stderr.trim())) }
+    }
+}
+
 impl Stage {
     pub(super) fn new(keep: Option<&Path>) -> Result<Stage, CliError> {
         let failed = |error: std::io::Error| {
@@ -220,10 +226,14 @@ impl Stage {
         Ok(ran.stdout.trim_end().to_owned())
     }
 
-    /// A command of Tidegate, as Claude or a person would type it.
+    /// A command of Tidegate, as a person would type it.
     pub(super) fn command(&self, args: &[&str]) -> Result<String, CliError> {
-        let ran = self.run(args, b"")?;
-        if ran.is_success { Ok(ran.stdout) } else { Err(CliError::new(ran.stderr.trim())) }
+        self.run(args, b"")?.output()
+    }
+
+    /// The same in Claude's shell.
+    pub(super) fn command_of_claude(&self, args: &[&str]) -> Result<String, CliError> {
+        self.run_with(args, b"", &[("CLAUDE_CODE_SESSION_ID", self.session.as_str())])?.output()
     }
 
     /// Stores what the hooks have left, as the worker in the background does.
@@ -234,6 +244,10 @@ impl Stage {
     }
 
     fn run(&self, args: &[&str], input: &[u8]) -> Result<Ran, CliError> {
+        self.run_with(args, input, &[])
+    }
+
+    fn run_with(&self, args: &[&str], input: &[u8], variables: &[(&str, &str)]) -> Result<Ran, CliError> {
         let program = self.program.display();
         let failed = |error: std::io::Error| {
             CliError::new(both!("cannot run {program}: {error}", "{program} を実行できません: {error}"))
@@ -241,6 +255,7 @@ impl Stage {
         let mut command = Command::new(&self.program);
         command.args(args).env_clear().current_dir(self.project());
         command.env("HOME", &self.home).env("CLAUDE_PROJECT_DIR", self.project());
+        command.envs(variables.iter().copied());
         if let Some(root) = std::env::var_os("SystemRoot") {
             command.env("SystemRoot", root);
         }
