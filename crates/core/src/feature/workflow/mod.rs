@@ -161,6 +161,11 @@ impl AttachedWorkflow {
         }
     }
 
+    /// And not seen open since.
+    pub fn saw_pending(&self, gate: usize) -> bool {
+        self.pending.iter().any(|known| known.gate == gate)
+    }
+
     /// In the order of the phases.
     pub fn close(&mut self, new: PendingGate) {
         self.pending.retain(|known| known.gate != new.gate);

@@ -89,29 +89,29 @@ impl WorkflowStanding {
         self.owner.as_deref().is_some_and(|owner| owner != session)
     }
 
-    /// Gates before the phase under way that were not cleared.
+    /// Gates that were not cleared: those before the phase under way, and those that the session saw pending. Going back or
+    /// `status: complete` does not take back what was seen.
     pub fn pending_gates(&self) -> Vec<Gate> {
         let Ok(manifest) = &self.manifest else { return Vec::new() };
-        let Some(current) = manifest.current else { return Vec::new() };
+        let attached = self.attached.as_ref();
+        let was_pending = |gate: &Gate| attached.is_some_and(|attached| attached.saw_pending(gate.number));
         // A phase that never began left no output; one that did begin is not undone by its status.
-        let was_seen = |gate: &Gate| {
-            self.attached.as_ref().is_some_and(|attached| {
-                attached.seen(gate.after).is_some()
-                    || attached.pending.iter().any(|pending| pending.gate == gate.number)
-            })
-        };
+        let has_begun = |gate: &Gate| attached.is_some_and(|attached| attached.seen(gate.after).is_some());
         let left_out = |gate: &Gate| {
-            !was_seen(gate)
+            !has_begun(gate)
                 && manifest.section(gate.after).is_some_and(|section| {
                     let skipped =
                         section.status.as_deref().is_some_and(|it| it.eq_ignore_ascii_case("skipped"));
                     skipped && section.began.is_none() && section.body == 0 && section.artifacts.is_empty()
                 })
         };
-        let gates = manifest.workflow.gates().into_iter();
-        gates
-            .filter(|gate| gate.after < current && !left_out(gate) && self.clearance(gate.number).is_none())
-            .collect()
+        let is_reached = |gate: &Gate| {
+            manifest.current.is_some_and(|current| gate.after < current) && !left_out(gate)
+        };
+        let is_pending = |gate: &Gate| {
+            (was_pending(gate) || is_reached(gate)) && self.clearance(gate.number).is_none()
+        };
+        manifest.workflow.gates().into_iter().filter(is_pending).collect()
     }
 
     /// The marks of a session that enters this workflow. `began` is the start of its phase, if observed.
@@ -121,6 +121,7 @@ impl WorkflowStanding {
             manifest: self.path.clone(),
             workflow: manifest.name.clone(),
             of: manifest.workflow.phases.len(),
+            gone: self.attached.as_ref().and_then(|attached| attached.gone),
             ..AttachedWorkflow::default()
         };
         if let Some(number) = manifest.current {

@@ -220,7 +220,12 @@ impl PhaseChange<'_> {
                 let mut text =
                     format!("{head}{} {}", full.unwrap_or_default(), gate_text(gate, &report, claimed));
                 text += " Tidegate blocks new agents until then.";
-                (text, "a gate lies before the phase that begins", Asks::gate(gate.number), false)
+                let because = if gate.after < *begins {
+                    "a gate lies before the phase that begins"
+                } else {
+                    "a checkpoint was not passed"
+                };
+                (text, because, Asks::gate(gate.number), false)
             }
             None if *level >= NOW => {
                 let report = self
