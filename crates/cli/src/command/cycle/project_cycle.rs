@@ -28,6 +28,7 @@ use crate::args::ProjectArgs;
 use crate::bilingual::{Bilingual, both};
 use crate::error::CliError;
 use crate::knowledge::Project;
+use crate::own_session;
 use crate::path::real_path;
 use crate::print::remark;
 use crate::sessions::Session;
@@ -64,8 +65,14 @@ impl ProjectCycle {
         self.project.root.join(".claude").join(STATE_FILE)
     }
 
-    /// The named session, else the newest open one.
+    /// For commands that change something: the named session, else the newest open one. An agent acts only for its own.
     pub(super) fn find_session(&self) -> Result<Session, CliError> {
+        let session = self.find_named_session()?;
+        own_session::check(&self.project.here, &session)?;
+        Ok(session)
+    }
+
+    fn find_named_session(&self) -> Result<Session, CliError> {
         let here = &self.project.here;
         let Some(named) = &self.project.session else { return self.find_open_session() };
         let session = here.session(Some(named.as_str()))?;
@@ -89,7 +96,7 @@ impl ProjectCycle {
 
     /// At a terminal: the newest session here that the client has not ended. A cycle in an ended one would steer no
     /// session.
-    pub(super) fn find_open_session(&self) -> Result<Session, CliError> {
+    fn find_open_session(&self) -> Result<Session, CliError> {
         let newest = self.project.here.session(None)?;
         let is_here = |session: &Session| {
             let root = session.marks.session.root.as_deref().map(Path::new);
@@ -200,6 +207,29 @@ impl ProjectCycle {
         owner.filter(|owner| self.is_live(owner))
     }
 
+    /// The person learns of a failure when the turn ends. Until then an agent neither begins again nor drops the cycle.
+    pub(super) fn check_reported(&self, state: &CycleState) -> Result<(), CliError> {
+        let here = &self.project.here;
+        let is_reported_later = here.config.policies.cycle.mode == CycleMode::On && !here.config.switched_off(ID);
+        let owner = state.session_id.as_deref().filter(|owner| self.is_live(owner));
+        let owner = owner.and_then(|owner| here.session(Some(owner)).ok());
+        let stage = owner.and_then(|owner| owner.marks.cycle.stage);
+        let is_unreported = state.status == CycleStatus::Failed
+            && stage.is_some_and(|stage| stage.stage == state.stage && stage.cycle == state.cycle);
+        if !is_unreported || !is_reported_later || !approval::is_by_agent(&here.env) {
+            return Ok(());
+        }
+        let stage = &state.stage;
+        Err(CliError::new(both!(
+            "stage {stage} failed in this turn, and the person does not know it yet",
+            "ステージ {stage} はこのターンで失敗し、人はまだそれを知りません"
+        ))
+        .hint(both!(
+            "end the turn: Tidegate then tells the person, who decides how to continue",
+            "ターンを終えてください。Tidegate が人に伝え、続け方は人が決めます"
+        )))
+    }
+
     pub(super) fn is_live(&self, session: &str) -> bool {
         cycle::is_live(&self.project.here.state, session, self.project.here.now)
     }
@@ -266,6 +296,16 @@ impl ProjectCycle {
                     "何も変更していません。もう一度実行してください"
                 ),
             )
+        })
+    }
+
+    /// Of all stages of this run.
+    pub(super) fn renew_fix_rounds(&self, state: &CycleState) -> Result<(), CliError> {
+        cycle::forget_fix_loops(&self.project.here.state, &self.project.root, state).map_err(|error| {
+            CliError::new(both!("cannot reset the rounds: {error}", "回数を戻せません: {error}")).hint(both!(
+                "nothing was changed; run the command again",
+                "何も変更していません。もう一度実行してください"
+            ))
         })
     }
 
@@ -345,8 +385,8 @@ pub(super) fn owned_by(owner: &str, state: &CycleState) -> CliError {
         "ここではセッション {owner} が {cycle} のステージ {stage} を進めています"
     ))
     .hint(both!(
-        "`tidegate cycle abandon` gives that cycle up",
-        "`tidegate cycle abandon` でそのサイクルをやめられます"
+        "a person can give that cycle up with `tidegate cycle abandon`",
+        "人が `tidegate cycle abandon` を実行すると、そのサイクルをやめられます"
     ))
 }
 

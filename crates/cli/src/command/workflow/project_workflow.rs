@@ -22,6 +22,7 @@ use crate::args::ProjectArgs;
 use crate::bilingual::{Bilingual, both};
 use crate::error::CliError;
 use crate::knowledge::Project;
+use crate::own_session;
 use crate::path::real_path;
 use crate::print::remark;
 use crate::sessions::Session;
@@ -56,6 +57,17 @@ impl ProjectWorkflow {
             place.session = found.or(place.session);
         }
         Ok(place)
+    }
+
+    /// For commands that change something: an agent acts only for its own session.
+    pub(super) fn find_to_change(of: &ProjectArgs) -> Result<ProjectWorkflow, CliError> {
+        let place = ProjectWorkflow::find_attached(of)?;
+        place.check_caller()?;
+        Ok(place)
+    }
+
+    pub(super) fn check_caller(&self) -> Result<(), CliError> {
+        self.session.as_ref().map_or(Ok(()), |session| own_session::check(&self.project.here, session))
     }
 
     pub(super) fn attached(&self) -> Option<&AttachedWorkflow> {
@@ -216,21 +228,21 @@ impl ProjectWorkflow {
         standing: &WorkflowStanding,
         gate: usize,
         skipped: bool,
-    ) -> Result<(), CliError> {
+    ) -> Result<ClearedGate, CliError> {
         let here = &self.project.here;
         let created = standing.manifest.as_ref().ok().and_then(|manifest| manifest.created);
         let known = ClearedGate { manifest: standing.path.clone(), gate, skipped, at: here.now, created };
-        workflow::record_let_through(&here.state, Path::new(&standing.root), &known).map_err(|error| {
+        workflow::record_cleared_gate(&here.state, Path::new(&standing.root), &known).map_err(|error| {
             CliError::new(both!(
                 "cannot record checkpoint {gate}: {error}",
                 "チェックポイント{gate}を記録できません: {error}"
             ))
             .hint(both!("run the command again", "もう一度実行してください"))
         })?;
-        match self.session.as_ref().filter(|_| self.uses(standing)) {
-            Some(session) => self.append_mark(&session.id, WorkflowMark::GateOpen(gate).into()),
-            None => Ok(()),
+        if let Some(session) = self.session.as_ref().filter(|_| self.uses(standing)) {
+            self.append_mark(&session.id, WorkflowMark::GateOpen(gate).into())?;
         }
+        Ok(known)
     }
 
     /// The session is attached to this manifest.
@@ -238,8 +250,8 @@ impl ProjectWorkflow {
         self.attached().is_some_and(|attached| attached.manifest == standing.path)
     }
 
-    /// For commands that continue a workflow: a session without one uses it from now on.
-    pub(super) fn attach_if_free(&self, standing: &WorkflowStanding) -> Result<(), CliError> {
+    /// After a change of the manifest: notes the checkpoints that it closed. A session that did not use it does so from now on.
+    pub(super) fn follow_change(&self, standing: &WorkflowStanding) -> Result<(), CliError> {
         let Some(session) = &self.session else { return Ok(()) };
         let standing = self.read_manifest(Path::new(&standing.root), Path::new(&standing.path))?;
         let now = self.project.here.now;

@@ -419,7 +419,7 @@ fn leave_waiting(facts: &Facts<'_>, stage: &ActiveStage, missing: &[Missing]) ->
 /// The client reports neither an interrupt nor a queued prompt. A person who did not mean to hold up the cycle learns
 /// why it waits.
 fn report_interruption(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
-    let mut verdict = pause_cycle(stage, "the person interrupted");
+    let mut verdict = wait_for_person(stage, "the person interrupted");
     if stage.done {
         let text = words::stage_waits(facts.lang, stage);
         verdict.says.push(Say {

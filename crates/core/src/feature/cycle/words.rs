@@ -46,10 +46,10 @@ pub(super) fn stage_waits(lang: Lang, stage: &ActiveStage) -> String {
     match lang {
         Lang::En => format!(
             "Tidegate: {cycle} waits at {stage}, because you sent a prompt while Claude was working. It continues at the end of \
-             the next turn."
+             the turn for your next prompt."
         ),
         Lang::Ja => format!(
-            "Tidegate: 作業中にプロンプトが届いたため、{cycle} は {stage} で待っています。次のターンが終わると続けます。"
+            "Tidegate: 作業中にプロンプトが届いたため、{cycle} は {stage} で待っています。次のプロンプトのターンが終わると続けます。"
         ),
     }
 }

@@ -125,6 +125,10 @@ pub(super) static CYCLE: Room = Room {
             yes(pick!(decided.effects(), Effect::Cycle(CycleEffect::SetAside { .. }) => ()).is_some())
         }),
         ("leaves", leaves),
+        ("leaves, of the turn", |decided| {
+            let turn = pick!(decided.effects(), Effect::Mark(Mark::Cycle(CycleMark::StageTurn(turn))) => turn);
+            or_dash(turn.map(|turn| format!("{turn:?}").to_lowercase()).unwrap_or_default())
+        }),
     ],
     ..plain("cycle")
 };
