@@ -1,5 +1,6 @@
 //! Which session a command of an agent acts for.
 
+use tidegate_hook::environment::Environment;
 use tidegate_hook::host::claude_code::client;
 
 use crate::approval;
@@ -10,11 +11,13 @@ use crate::sessions::{Here, Session};
 /// Refuses an agent that acts for another session than its own. It can name any session, with `--session` or in its
 /// variables; a person may. One that the client has ended is not its own any more, even if the client still runs.
 pub(crate) fn check(here: &Here, session: &Session) -> Result<(), CliError> {
-    let known = &session.marks.session;
-    if !approval::is_by_agent(&here.env) || (!known.detached && client::is_above(&known.clients)) {
+    let (id, known) = (&session.id, &session.marks.session);
+    // `--session` has replaced the variable in `here`.
+    let is_named = || Environment::of_process().session.is_none_or(|named| named == id.as_str());
+    let is_own = || !known.detached && is_named() && client::is_above(&known.clients);
+    if !approval::is_by_agent(&here.env) || is_own() {
         return Ok(());
     }
-    let id = &session.id;
     Err(CliError::new(both!(
         "nothing was changed: an agent runs this command, and it does not run in session {id}",
         "何も変更していません。エージェントからの実行で、セッション {id} の中で動いていないためです"
