@@ -149,7 +149,11 @@ fn add_metrics(place: &ProjectCycle, mut state: CycleState, new: &[String]) -> R
                     .hint(both!("write it as KEY=VALUE", "KEY=VALUE の形で書いてください"))
             })?;
         let (key, value) = (key.trim(), value.trim());
-        if new.iter().filter(|other| other.split_once('=').is_some_and(|(name, _)| name.trim() == key)).count() > 1
+        if new
+            .iter()
+            .filter(|other| other.split_once('=').is_some_and(|(name, _)| name.trim() == key))
+            .count()
+            > 1
         {
             return Err(CliError::new(both!("`{key}` is given twice", "`{key}` が2回指定されています"))
                 .hint(both!("give each metric once", "結果は1つずつ指定してください")));

@@ -9,7 +9,7 @@ use tidegate_core::feature::cycle::policy::ID;
 use tidegate_core::feature::cycle::settings::CycleMode;
 use tidegate_core::feature::cycle::standing::CycleStanding;
 use tidegate_core::feature::cycle::state::STATE_FILE;
-use tidegate_core::feature::cycle::success::{Missing, list_missing};
+use tidegate_core::feature::cycle::success::{Missing, is_overtaken, list_missing};
 use tidegate_core::feature::cycle::{
     ActiveStage, Cycle, CycleDamage, CycleRun, CycleState, CycleStatus, Turn,
 };
@@ -198,6 +198,9 @@ impl ProjectCycle {
                 )),
             });
         }
+        if let Some(at) = cycle.position(&state.stage) {
+            check_not_overtaken(&session, state, cycle, at)?;
+        }
         Ok((state, cycle, session))
     }
 
@@ -210,7 +213,8 @@ impl ProjectCycle {
     /// The person learns of a failure when the turn ends. Until then an agent neither begins again nor drops the cycle.
     pub(super) fn check_reported(&self, state: &CycleState) -> Result<(), CliError> {
         let here = &self.project.here;
-        let is_reported_later = here.config.policies.cycle.mode == CycleMode::On && !here.config.switched_off(ID);
+        let is_reported_later =
+            here.config.policies.cycle.mode == CycleMode::On && !here.config.switched_off(ID);
         let owner = state.session_id.as_deref().filter(|owner| self.is_live(owner));
         let owner = owner.and_then(|owner| here.session(Some(owner)).ok());
         let stage = owner.and_then(|owner| owner.marks.cycle.stage);
@@ -362,6 +366,26 @@ impl ProjectCycle {
         }
         Ok((state, active))
     }
+}
+
+/// Refuses a stage that comes after the session's own, if that is not done: the state file was moved on.
+pub(super) fn check_not_overtaken(
+    session: &Session,
+    state: &CycleState,
+    cycle: &Cycle,
+    at: usize,
+) -> Result<(), CliError> {
+    let own = session.marks.cycle.stage.as_ref();
+    let Some(own) = own.filter(|own| is_overtaken(own, state, cycle, at)) else { return Ok(()) };
+    let (open, name) = (&own.stage, &cycle.stages[at].name);
+    Err(CliError::new(both!(
+        "{name} comes after {open}, which is not done",
+        "{name} の前の {open} が終わっていません"
+    ))
+    .hint(both!(
+        "`tidegate cycle resume --from {open}` continues there",
+        "`tidegate cycle resume --from {open}` でそこから続けられます"
+    )))
 }
 
 fn start_anew() -> Bilingual {

@@ -7,7 +7,7 @@ use tidegate_core::feature::cycle::{Cycle, CycleState, CycleStatus, history};
 use tidegate_core::meter::short_tokens;
 use tidegate_state::feature::cycle;
 
-use super::project_cycle::{ProjectCycle, no_stage, owned_by};
+use super::project_cycle::{ProjectCycle, check_not_overtaken, no_stage, owned_by};
 use super::start::print_begun;
 use crate::args::ProjectArgs;
 use crate::bilingual::both;
@@ -47,6 +47,9 @@ pub(super) fn run(args: &Args) -> Outcome {
         return Err(no_stage(&state.cycle, name, cycle));
     };
     check_order(state, cycle, at)?;
+    if state.status == CycleStatus::Running {
+        check_not_overtaken(&session, state, cycle, at)?;
+    }
     place.check_reported(state)?;
     if !args.anyway {
         check_room(&place, state, cycle, at, &session)?;

@@ -84,7 +84,8 @@ fn the_status_says_what_the_hook_does() {
     assert_eq!((&shown["untouched"], &shown["blocks"]), (&json!(false), &json!(true)), "{shown}");
     assert!(play.gate(&["status"]).ok().contains("blocks agents"));
     let _ = play.event_of("s-2", "SessionStart", json!({ "source": "startup" }));
-    let edit = json!({ "tool_name": "Edit", "tool_input": { "file_path": play.path() }, "tool_use_id": "toolu_2" });
+    let edit =
+        json!({ "tool_name": "Edit", "tool_input": { "file_path": play.path() }, "tool_use_id": "toolu_2" });
     play.gate(&["pass", "1"]).ok();
     let _ = play.writes(&play.text());
     let _ = play.event_of("s-2", "PostToolUse", edit);
@@ -105,7 +106,8 @@ fn a_file_is_named_from_another_worktree() {
     let folder = play.sandbox.project().join(".git/worktrees/w");
     fs::write(folder.join("commondir"), "../..\n").expect("the file");
     fs::write(elsewhere.join(".git"), format!("gitdir: {}\n", folder.display())).expect("the file");
-    let mut command = play.sandbox.command(&["workflow", "note", "3", "--artifact", "discovery.md", "--session", SESSION]);
+    let mut command =
+        play.sandbox.command(&["workflow", "note", "3", "--artifact", "discovery.md", "--session", SESSION]);
     command.current_dir(&elsewhere);
     let noted = command.output().expect("it runs");
     assert!(noted.status.success(), "{noted:?}");

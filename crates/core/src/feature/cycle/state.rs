@@ -396,7 +396,11 @@ impl CycleState {
 
     /// Findings that the stage under way reported as open.
     pub fn open_findings(&self) -> Option<u64> {
-        let open = self.metrics.get(&self.stage)?.get(OPEN_FINDINGS)?;
+        self.open_findings_of(&self.stage)
+    }
+
+    pub(super) fn open_findings_of(&self, stage: &str) -> Option<u64> {
+        let open = self.metrics.get(stage)?.get(OPEN_FINDINGS)?;
         open.as_u64().or_else(|| open.as_str()?.trim().parse().ok())
     }
 

@@ -185,6 +185,21 @@ pub(super) fn waits(lang: Lang, state: &CycleState, done: &[String]) -> String {
     }
 }
 
+/// The state file names a later stage than the session has reached.
+pub(super) fn overtaken(lang: Lang, stage: &ActiveStage, named: &str) -> String {
+    let ActiveStage { cycle, stage, .. } = stage;
+    match lang {
+        Lang::En => format!(
+            "Tidegate: {cycle} waits, because its state file names {named} although {stage} is not done. Continue with `tidegate cycle \
+             resume --from {stage}`, or drop it with `tidegate cycle abandon`."
+        ),
+        Lang::Ja => format!(
+            "Tidegate: {stage} が終わっていないのに状態ファイルが {named} を指しているため、{cycle} は待っています。続けるには \
+             `tidegate cycle resume --from {stage}`、やめるには `tidegate cycle abandon` を実行してください。"
+        ),
+    }
+}
+
 /// A cycle of this project was left in the middle of a stage.
 pub(super) fn left(lang: Lang, cycle: &str, stage: &str, number: usize, of: usize) -> String {
     match lang {

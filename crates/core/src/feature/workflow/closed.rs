@@ -110,9 +110,8 @@ impl AttachedWorkflow {
         }
         match (self.loss(known), known) {
             (None, Known::Value(standing)) => {
-                let blocks = |gate: &Gate| {
-                    self.saw_pending(gate.number) || !standing.belongs_to_other_than(session)
-                };
+                let blocks =
+                    |gate: &Gate| self.saw_pending(gate.number) || !standing.belongs_to_other_than(session);
                 standing.pending_gates().into_iter().find(blocks).map(ClosedGate::Pending)
             }
             (loss, _) => Some(ClosedGate::Lost(self.pending.first()?.clone(), loss?)),

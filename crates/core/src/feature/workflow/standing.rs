@@ -105,12 +105,10 @@ impl WorkflowStanding {
                     skipped && section.began.is_none() && section.body == 0 && section.artifacts.is_empty()
                 })
         };
-        let is_reached = |gate: &Gate| {
-            manifest.current.is_some_and(|current| gate.after < current) && !left_out(gate)
-        };
-        let is_pending = |gate: &Gate| {
-            (was_pending(gate) || is_reached(gate)) && self.clearance(gate.number).is_none()
-        };
+        let is_reached =
+            |gate: &Gate| manifest.current.is_some_and(|current| gate.after < current) && !left_out(gate);
+        let is_pending =
+            |gate: &Gate| (was_pending(gate) || is_reached(gate)) && self.clearance(gate.number).is_none();
         manifest.workflow.gates().into_iter().filter(is_pending).collect()
     }
 
