@@ -1,4 +1,4 @@
-//! The next session takes an unfinished workflow over, with its closed checkpoint.
+//! A workflow whose session was killed continues in the next one, with its closed checkpoint.
 
 use tidegate_e2e::client::SONNET_4_5;
 use tidegate_e2e::home::Home;
