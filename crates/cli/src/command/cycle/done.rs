@@ -67,7 +67,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     } else {
         // Its marks were lost, or a hook was killed before it could write them: the file counts.
         let (at, now) = (cycle.position(&state.stage), place.project.here.now);
-        let begun = at.and_then(|at| ActiveStage::begin(&state.cycle, cycle, at, now, place.turn()));
+        let begun = at.and_then(|at| ActiveStage::begin(&state.cycle, cycle, at, now, place.turn(&session)));
         let project = Some(place.project.root.to_string_lossy().into_owned());
         let begun = begun.map(|begun| ActiveStage { project, ..begun });
         marks.extend(begun.clone().map(|begun| CycleMark::Stage(Box::new(begun)).into()));

@@ -325,9 +325,15 @@ impl ProjectCycle {
         })
     }
 
-    /// An agent calls in the middle of a turn, a person from another terminal.
-    pub(super) fn turn(&self) -> Turn {
-        if self.project.here.env.agent { Turn::Open } else { Turn::Closed }
+    /// An agent calls in the middle of a turn, a person from another terminal. An agent's call is not the answer that a person
+    /// has to give.
+    pub(super) fn turn(&self, session: &Session) -> Turn {
+        let known = session.marks.cycle.stage.as_ref().map(|stage| stage.turn);
+        match known {
+            _ if !self.project.here.env.agent => Turn::Closed,
+            Some(turn @ (Turn::Waiting | Turn::Interrupted)) => turn,
+            _ => Turn::Open,
+        }
     }
 
     pub(super) fn record_command(&self, command: &str, how: &str, stage: Option<&str>) {
@@ -352,7 +358,7 @@ impl ProjectCycle {
         let head = cycle::head_for(&cycle.stages[at], &self.works_in(session));
         state.begin_stage(&name, here.now, used, head);
         let state = state.updated_at(here.now);
-        let active = ActiveStage::begin(&state.cycle, cycle, at, here.now, self.turn());
+        let active = ActiveStage::begin(&state.cycle, cycle, at, here.now, self.turn(session));
         let active = active.ok_or_else(|| no_stage(&state.cycle, &name, cycle))?;
         let active = ActiveStage { project: state.project.clone(), used, ..active };
         self.write_state(Some(state.clone()), ended)?;

@@ -9,6 +9,7 @@ use tidegate_core::feature::workflow::check;
 use tidegate_core::feature::workflow::check::GateReport;
 use tidegate_core::feature::workflow::closed::{ClosedGate, PendingGate};
 use tidegate_core::feature::workflow::marks::Mark as WorkflowMark;
+use tidegate_core::feature::workflow::policy::ID;
 use tidegate_core::feature::workflow::settings::WorkflowMode;
 use tidegate_core::feature::workflow::standing::{ClearedGate, GateContext, ManifestOwner, WorkflowStanding};
 use tidegate_core::feature::workflow::{AttachedWorkflow, Gate, Manifest, Workflow};
@@ -44,7 +45,7 @@ impl ProjectWorkflow {
         Ok(ProjectWorkflow { project, session })
     }
 
-    /// Without `--session`, uses the newest session attached to a workflow.
+    /// At a terminal no session is named: then the newest one with a workflow is meant.
     pub(super) fn find_attached(of: &ProjectArgs) -> Result<ProjectWorkflow, CliError> {
         let mut place = ProjectWorkflow::find(of)?;
         if place.project.session.is_none() && place.attached().is_none() {
@@ -169,11 +170,16 @@ impl ProjectWorkflow {
             let files = workflow::check_files(root, &root.join(&standing.path), names, &|| true);
             standing.files.push((gate.after, files));
         }
+        let moment = self.gate_context(standing).moment_after(gate.after);
+        standing.check_gate(gate, &moment)
+    }
+
+    fn gate_context(&self, standing: &WorkflowStanding) -> GateContext<'_> {
         let here = &self.project.here;
         let settings = &here.config.policies.workflow_gate;
         let meter = self.session.as_ref().map(|session| here.meter(Some(session), None).0);
         let marks = self.session.as_ref().map(|session| &session.marks);
-        let at = GateContext {
+        GateContext {
             strict: settings.mode == WorkflowMode::Strict,
             level: meter.as_ref().and_then(|meter| settings.level(meter.reading()?)),
             used_pct: meter
@@ -184,8 +190,7 @@ impl ProjectWorkflow {
             session: marks.and_then(|marks| marks.session.began),
             attached: self.attached().filter(|attached| attached.manifest == standing.path),
             written: standing.written,
-        };
-        standing.check_gate(gate, &at.moment_after(gate.after))
+        }
     }
 
     pub(super) fn append_mark(&self, session: &SessionId, new: Mark) -> Result<(), CliError> {
@@ -322,11 +327,27 @@ impl ProjectWorkflow {
         attached.closed_gate(&known, self.session.as_ref()?.id.as_str(), self.project.here.now)
     }
 
-    pub(super) fn warn_if_off(&self) {
+    /// As the hook would decide before the next agent.
+    pub(super) fn blocks(&self, standing: &WorkflowStanding) -> bool {
+        let is_closed = match self.closed_gate() {
+            Some(ClosedGate::Pending(_)) => {
+                standing.find_blocking_gate(&self.gate_context(standing)).is_some()
+            }
+            Some(ClosedGate::Lost(..)) => true,
+            None => false,
+        };
+        is_closed && self.is_on()
+    }
+
+    fn is_on(&self) -> bool {
         let config = &self.project.here.config;
-        let mode = config.policies.workflow_gate.mode;
-        let id = tidegate_core::feature::workflow::policy::ID;
-        if !matches!(mode, WorkflowMode::On | WorkflowMode::Strict) || config.switched_off(id) {
+        matches!(config.policies.workflow_gate.mode, WorkflowMode::On | WorkflowMode::Strict)
+            && !config.switched_off(ID)
+    }
+
+    pub(super) fn warn_if_off(&self) {
+        if !self.is_on() {
+            let id = ID;
             remark::warn(both!(
                 "the policy `{id}` is off here, so no checkpoint blocks anything; `tidegate on {id}` switches it on",
                 "ここではポリシー `{id}` がオフのため、チェックポイントは何も止めません。オンにするには `tidegate on {id}` を実行してください"

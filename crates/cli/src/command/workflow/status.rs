@@ -98,7 +98,6 @@ pub(super) fn run(args: &Args) -> Outcome {
     let session = place.session.as_ref().filter(|session| {
         session.marks.workflow.attached.as_ref().is_some_and(|attached| attached.manifest == standing.path)
     });
-    let closed = place.closed_gate();
     let now = place.project.here.now;
     let untouched = match place.attached().filter(|_| session.is_some()) {
         Some(attached) => attached.is_untouched(&Known::Value(standing.clone()), now),
@@ -117,7 +116,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         of: manifest.workflow.phases.len(),
         last_write: standing.written.map(Millis::iso_seconds),
         untouched,
-        blocks: closed.is_some(),
+        blocks: place.blocks(&standing),
         session: session.map(|session| session.id.as_str()),
         gates: manifest.workflow.gates().into_iter().map(gate).collect(),
     };

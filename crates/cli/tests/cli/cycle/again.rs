@@ -69,3 +69,23 @@ fn an_agent_reports_only_for_its_own_session() {
     assert_eq!(play.state()["status"], "running");
     play.agent(&["done"]).ok();
 }
+
+/// It asked the person, and resumes in a turn that the client began.
+#[test]
+fn an_agent_does_not_answer_its_own_question() {
+    let play = Play::new();
+    play.uses(10_000);
+    play.start();
+    play.prompt("begin the sprint");
+    play.finishes("sprint");
+    play.says("Shall I use the new schema?").silent();
+    play.agent(&["resume"]).ok();
+    play.finishes("sprint");
+    play.stop().silent();
+    assert_eq!(
+        (play.because().as_str(), &play.state()["stage"]),
+        ("the person has not answered", &json!("sprint"))
+    );
+    play.prompt("yes");
+    assert!(play.held().contains("for stage audit"));
+}

@@ -97,8 +97,7 @@ impl AttachedWorkflow {
         }
     }
 
-    /// `None` if the workflow was not touched for a day. A gate that this session saw pending blocks it even after another
-    /// session took the workflow over: a session can be made up for that.
+    /// `None` if the workflow was not touched for a day.
     pub fn closed_gate(
         &self,
         known: &Known<WorkflowStanding>,
@@ -110,8 +109,7 @@ impl AttachedWorkflow {
         }
         match (self.loss(known), known) {
             (None, Known::Value(standing)) => {
-                let blocks =
-                    |gate: &Gate| self.saw_pending(gate.number) || !standing.belongs_to_other_than(session);
+                let blocks = |gate: &Gate| self.concerns(gate) || !standing.belongs_to_other_than(session);
                 standing.pending_gates().into_iter().find(blocks).map(ClosedGate::Pending)
             }
             (loss, _) => Some(ClosedGate::Lost(self.pending.first()?.clone(), loss?)),

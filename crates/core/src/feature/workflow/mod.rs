@@ -166,6 +166,12 @@ impl AttachedWorkflow {
         self.pending.iter().any(|known| known.gate == gate)
     }
 
+    /// This session saw the gate pending, or worked on the phase before it. Then it is closed here, even if another session has
+    /// the workflow now: a session can be made up for that.
+    pub fn concerns(&self, gate: &Gate) -> bool {
+        self.saw_pending(gate.number) || self.seen(gate.after).is_some()
+    }
+
     /// In the order of the phases.
     pub fn close(&mut self, new: PendingGate) {
         self.pending.retain(|known| known.gate != new.gate);

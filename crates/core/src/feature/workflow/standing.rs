@@ -76,7 +76,7 @@ impl WorkflowStanding {
     }
 
     /// When the last run of a phase began, by the manifest or by what the session saw.
-    pub fn run_began(&self, phase: usize) -> Option<Millis> {
+    fn run_began(&self, phase: usize) -> Option<Millis> {
         let section = self.manifest.as_ref().ok().and_then(|manifest| manifest.section(phase));
         // A time after the manifest's last write is a mistake.
         let is_past = |began: &Millis| self.written.is_none_or(|written| began.0 <= written.0 + 1000);
@@ -156,6 +156,20 @@ impl WorkflowStanding {
             }
             Err(damage) => check::report_unreadable(gate, damage, self.written),
         }
+    }
+
+    /// The first gate that blocks agents, with its report. A manifest that says *passed* is believed if nothing is missing.
+    pub fn find_blocking_gate(&self, at: &GateContext<'_>) -> Option<(Gate, GateReport)> {
+        let manifest = self.manifest.as_ref().ok()?;
+        self.pending_gates().into_iter().find_map(|gate| {
+            let report = self.check_gate(gate, &at.moment_after(gate.after));
+            let began = self.run_began(gate.after);
+            let claimed = manifest.passed(gate.number).is_some_and(|passed| {
+                let of_this_run = passed.at.zip(began).is_none_or(|(at, began)| at >= began);
+                passed.status.as_deref() == Some("passed") && of_this_run
+            });
+            (!(claimed && report.is_met())).then_some((gate, report))
+        })
     }
 
     /// Phases for a handoff, with their pending gates.

@@ -395,6 +395,15 @@ fn manifest_then(case: &mut Situation, cell: &str) {
             draft.owner = Some("another".into());
             None
         }
+        "taken over by another session, then past phase 3" => {
+            (draft.owner, draft.began, draft.pending) = (Some("another".into()), vec![3], Vec::new());
+            None
+        }
+        "taken over by another session, then past phase 8" => {
+            (draft.owner, draft.phase, draft.cleared_gates) =
+                (Some("another".into()), "9".into(), vec![passed(1)]);
+            None
+        }
         "taken over by another session, gone" => {
             draft.owner = Some("another".into());
             Some(Known::Absent)

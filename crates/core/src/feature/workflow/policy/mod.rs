@@ -212,13 +212,13 @@ fn gate_marks(
     let pending = standing.pending_gates();
     // A manifest that says *passed* may be believed.
     let blocks =
-        first_pending_gate(standing, &gate_context(facts, config, standing, Some(attached))).is_some();
+        standing.find_blocking_gate(&gate_context(facts, config, standing, Some(attached))).is_some();
     let is_fresh = |known: &PendingGate| facts.now.since(known.at) < NOTED_MS;
     let is_noted =
         |gate: &Gate| attached.pending.iter().any(|known| known.gate == gate.number && is_fresh(known));
     let closed = pending
         .iter()
-        .filter(|gate| blocks && !is_noted(gate) && (is_ours || attached.saw_pending(gate.number)))
+        .filter(|gate| blocks && !is_noted(gate) && (is_ours || attached.concerns(gate)))
         .map(|gate| Mark::GatePending(PendingGate::new(*gate, facts.now)));
     let is_cleared = |known: &&PendingGate| standing.clearance(known.gate).is_some();
     let opened = attached.pending.iter().filter(is_cleared).map(|known| Mark::GateOpen(known.gate));
@@ -232,21 +232,6 @@ const GONE_NOTED_MS: u64 = 1000;
 fn gone_mark(facts: &Facts<'_>, attached: &AttachedWorkflow) -> Option<Effect> {
     let is_new = attached.gone.is_none_or(|gone| facts.now.since(gone) > GONE_NOTED_MS);
     is_new.then(|| Effect::mark(Mark::ManifestGone(facts.now)))
-}
-
-/// The first gate that blocks agents, with its report.
-fn first_pending_gate(standing: &WorkflowStanding, at: &GateContext<'_>) -> Option<(Gate, GateReport)> {
-    let manifest = standing.manifest.as_ref().ok()?;
-    standing.pending_gates().into_iter().find_map(|gate| {
-        let report = standing.check_gate(gate, &at.moment_after(gate.after));
-        // The manifest claims that it was passed in this run: believed if all conditions are met.
-        let began = standing.run_began(gate.after);
-        let claimed = manifest.passed(gate.number).is_some_and(|passed| {
-            let of_this_run = passed.at.zip(began).is_none_or(|(at, began)| at >= began);
-            passed.status.as_deref() == Some("passed") && of_this_run
-        });
-        (!(claimed && report.is_met())).then_some((gate, report))
-    })
 }
 
 /// `None` if the phase is the one last seen.
