@@ -99,18 +99,19 @@ fn the_status_says_what_the_hook_does() {
 #[test]
 fn a_file_is_named_from_another_worktree() {
     let play = Play::at_gate();
-    let elsewhere = play.sandbox.project().join(".claude/worktrees/w");
-    fs::create_dir_all(&elsewhere).expect("a folder");
-    fs::create_dir_all(play.sandbox.project().join(".git/worktrees/w")).expect("a repository");
-    fs::write(play.sandbox.project().join(".git/HEAD"), "ref: refs/heads/main\n").expect("the file");
-    let folder = play.sandbox.project().join(".git/worktrees/w");
-    fs::write(folder.join("commondir"), "../..\n").expect("the file");
-    fs::write(elsewhere.join(".git"), format!("gitdir: {}\n", folder.display())).expect("the file");
+    let (project, tree) = (play.sandbox.project(), play.sandbox.path().join("tree"));
+    let known = project.join(".git/worktrees/tree");
+    fs::create_dir_all(&known).expect("a repository");
+    fs::create_dir_all(&tree).expect("a worktree");
+    fs::write(tree.join(".git"), format!("gitdir: {}\n", known.display())).expect("a file");
+    fs::write(known.join("commondir"), "../..\n").expect("a file");
+    fs::write(known.join("gitdir"), format!("{}\n", tree.join(".git").display())).expect("a file");
     let mut command =
         play.sandbox.command(&["workflow", "note", "3", "--artifact", "discovery.md", "--session", SESSION]);
-    command.current_dir(&elsewhere);
+    command.current_dir(&tree).env_remove("CLAUDE_PROJECT_DIR");
     let noted = command.output().expect("it runs");
     assert!(noted.status.success(), "{noted:?}");
+    assert!(play.text().contains("discovery.md"), "{}", play.text());
 }
 
 /// Those that are complete do not hide one that is not.
