@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::{MANIFEST, PATH, Play};
 use crate::people::{SESSION, by_agent_of, code_of};
+use crate::transcript::addressed;
 
 /// The model names an older session, with an option or in its variables, and gives the workflow to it.
 #[test]
@@ -106,6 +107,8 @@ fn a_file_is_named_from_another_worktree() {
     fs::write(tree.join(".git"), format!("gitdir: {}\n", known.display())).expect("a file");
     fs::write(known.join("commondir"), "../..\n").expect("a file");
     fs::write(known.join("gitdir"), format!("{}\n", tree.join(".git").display())).expect("a file");
+    let prompt = json!({ "hook_event_name": "UserPromptSubmit", "prompt": "go on there" });
+    let _ = play.sandbox.event(&addressed(prompt, SESSION, &play.transcript(), &tree));
     let mut command =
         play.sandbox.command(&["workflow", "note", "3", "--artifact", "discovery.md", "--session", SESSION]);
     command.current_dir(&tree).env_remove("CLAUDE_PROJECT_DIR");
