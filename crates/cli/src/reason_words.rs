@@ -232,6 +232,10 @@ const REASONS: &[(&str, &str)] = &[
     ("the state file cannot be read", "状態ファイルを読めません"),
     ("the state file is damaged", "状態ファイルが壊れています"),
     ("the state file is gone", "状態ファイルがなくなりました"),
+    (
+        "the state file names a stage after one that is not done",
+        "終わっていないステージより先を、状態ファイルが指しています",
+    ),
     ("the status line is missing", "ステータスラインがありません"),
     ("the summary lost something", "要約から抜けたものがあります"),
     ("the tag as it would be now", "今のタグを示しました"),

@@ -495,8 +495,8 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("an earlier stage once more", "前のステージをもう一度"),
     ("also with too few tokens left", "残りのトークンが足りなくても"),
     (
-        "A stage that failed or was interrupted starts again; no stage after it can be chosen.",
-        "失敗したステージや中断したステージは、はじめからやり直します。それより後のステージは選べません。",
+        "A stage that failed or was interrupted starts again, a failed one with all its rounds of review and fix. No stage after the first open one can be chosen.",
+        "失敗したステージや中断したステージは、はじめからやり直します。失敗したステージでは、レビューと修正の回数も0から数えます。最初に残っているステージより後は選べません。",
     ),
     ("Stage to begin with", "始めるステージです"),
     (
@@ -530,7 +530,11 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "トークン数は見積もりです。読めなかった事実は不合格にはせず、報告に書きます。",
     ),
     (
-        "Exit codes: 0 complete, 1 something is missing.",
+        "Looks only: `tidegate workflow pass` records a checkpoint and opens it.",
+        "調べるだけです。記録して先に進むには `tidegate workflow pass` を実行してください。",
+    ),
+    (
+        "Exit codes: 0 nothing is missing, 1 something is missing.",
         "終了コード: 0 そろっています、1 足りないものがあります。",
     ),
     ("Number of the checkpoint", "チェックポイントの番号です"),

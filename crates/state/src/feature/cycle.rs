@@ -292,6 +292,16 @@ pub fn fix_rounds(state: &StateDir, root: &Path, of: &str) -> u64 {
     known.map_or(0, |known| known.count)
 }
 
+/// Stages of this run count from 0 again.
+pub fn forget_fix_loops(state: &StateDir, root: &Path, run: &CycleState) -> io::Result<()> {
+    let _lock = lock_project(state, root)?;
+    let (path, of_run) = (fix_loop_file(state, root), format!("{} ", run.run_id()));
+    let mut loops = read_fix_loops(&path);
+    let before = loops.len();
+    loops.retain(|known| !known.of.starts_with(&of_run));
+    if loops.len() == before { Ok(()) } else { replace::copy(&path, &serde_json::to_vec(&loops)?) }
+}
+
 fn fix_loop_file(state: &StateDir, root: &Path) -> PathBuf {
     state.project(root).join("fix-loop.json")
 }

@@ -48,7 +48,7 @@ const LARGEST_HISTORY: u64 = 256 * 1024;
 
 const MOST_MANIFESTS: usize = 200;
 
-/// Unfinished workflows looked at when a session starts.
+/// Unfinished workflows named when a session starts.
 const MOST_LEFT: usize = 8;
 
 fn modified(found: &fs::Metadata) -> Option<Millis> {
@@ -159,9 +159,9 @@ fn find_left(here: &HookContext<'_>) -> Vec<LeftWorkflow> {
     let others =
         owners.into_iter().filter(|owned| owned.owner != here.session.as_str() && !owned.owner.is_empty());
     others
-        .take(MOST_LEFT)
-        .filter(|_| (here.in_time)())
+        .take_while(|_| (here.in_time)())
         .filter_map(|owned| read_left(here, state, root, &owned))
+        .take(MOST_LEFT)
         .collect()
 }
 
@@ -206,7 +206,7 @@ fn is_over(session: &SessionMarks, is_running: fn(ClientProcess) -> Option<bool>
 fn written_manifest(facts: &Facts<'_>, bound: Option<&str>) -> Option<String> {
     let ours = |path: &str| is_manifest(path) || bound.is_some_and(|bound| is_same_file(path, bound));
     let paths = facts.event.written_paths(|_| false);
-    if let Some(path) = paths.iter().find(|path| ours(path)).or(paths.first()) {
+    if let Some(path) = paths.iter().find(|path| ours(path)) {
         return Some(path.to_string());
     }
     let written =
@@ -242,7 +242,7 @@ pub fn check_files(
     let mut found = |name: &str| {
         let places = [folder.join(name), real_root.join(name)];
         let Some(real) = places.iter().find_map(|place| fs::canonicalize(place).ok()) else {
-            // Paths outside of the project are not even looked up.
+            // A missing file outside of the project is reported as outside.
             let is_outside = paths::locate(&real_root.join(name), std::slice::from_ref(&real_root)).is_none()
                 && paths::locate(&folder.join(name), std::slice::from_ref(&real_root)).is_none();
             return if is_outside { FoundFile::Outside } else { FoundFile::Missing };
@@ -301,7 +301,7 @@ pub fn record_owner(state: &StateDir, root: &Path, owned: &ManifestOwner) -> io:
     append_history(state, root, &serde_json::to_string(owned)?)
 }
 
-pub fn record_let_through(state: &StateDir, root: &Path, gate: &ClearedGate) -> io::Result<()> {
+pub fn record_cleared_gate(state: &StateDir, root: &Path, gate: &ClearedGate) -> io::Result<()> {
     append_history(state, root, &serde_json::to_string(gate)?)
 }
 
@@ -504,14 +504,14 @@ mod tests {
         assert_eq!(project.standing().pending_gates().len(), 1);
         let manifest = project.standing().path;
         let gate = ClearedGate { manifest, gate: 1, at: Millis(5), ..ClearedGate::default() };
-        record_let_through(&project.state, &project.root, &gate).unwrap();
+        record_cleared_gate(&project.state, &project.root, &gate).unwrap();
         assert_eq!(project.standing().pending_gates(), []);
         // A manifest that was begun later is another one, unless it had that time when the gate was passed.
         let begun = format!("created_at: \"2099-01-01T00:00:00Z\"\n{text}");
         fs::write(project.root.join(&project.path), begun).unwrap();
         assert_eq!(project.standing().pending_gates().len(), 1);
         let created = project.standing().manifest.unwrap().created;
-        record_let_through(&project.state, &project.root, &ClearedGate { created, ..gate }).unwrap();
+        record_cleared_gate(&project.state, &project.root, &ClearedGate { created, ..gate }).unwrap();
         assert_eq!(project.standing().pending_gates(), []);
     }
 }

@@ -7,9 +7,11 @@ use tidegate_core::feature::cycle::marks::Mark as CycleMark;
 use tidegate_core::feature::cycle::{CycleRun, CycleStatus};
 
 use super::project_cycle::ProjectCycle;
+use crate::approval;
 use crate::args::ProjectArgs;
 use crate::bilingual::both;
 use crate::command::Outcome;
+use crate::own_session;
 use crate::print;
 use crate::print::page::Page;
 
@@ -24,10 +26,18 @@ pub(super) fn run(args: &Args) -> Outcome {
     let of = &args.of;
     let place = ProjectCycle::find(of)?;
     let (state, cycle) = place.usable_cycle()?;
+    place.check_reported(state)?;
+    let owner = state.session_id.as_deref().filter(|_| state.status == CycleStatus::Running);
+    let owner = owner.and_then(|id| SessionId::parse(id).ok());
+    if approval::is_by_agent(&place.project.here.env)
+        && let Some(id) = owner.as_ref().filter(|id| place.is_live(id.as_str()))
+        && let Ok(session) = place.project.here.session(Some(id.as_str()))
+    {
+        own_session::check(&place.project.here, &session)?;
+    }
     let run = CycleRun::from_state(state, Some(cycle), "abandoned", place.project.here.now);
     place.write_state(None, Some(run))?;
-    let owner = state.session_id.as_deref().and_then(|id| SessionId::parse(id).ok());
-    if let Some(owner) = owner.filter(|_| state.status == CycleStatus::Running) {
+    if let Some(owner) = owner {
         // The session would notice at its next stop; this is sooner.
         let _ = place.append_marks(&owner, &[CycleMark::StageLeft.into()]);
     }

@@ -67,7 +67,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     } else {
         // Its marks were lost, or a hook was killed before it could write them: the file counts.
         let (at, now) = (cycle.position(&state.stage), place.project.here.now);
-        let begun = at.and_then(|at| ActiveStage::begin(&state.cycle, cycle, at, now, place.turn()));
+        let begun = at.and_then(|at| ActiveStage::begin(&state.cycle, cycle, at, now, place.turn(&session)));
         let project = Some(place.project.root.to_string_lossy().into_owned());
         let begun = begun.map(|begun| ActiveStage { project, ..begun });
         marks.extend(begun.clone().map(|begun| CycleMark::Stage(Box::new(begun)).into()));
@@ -149,6 +149,15 @@ fn add_metrics(place: &ProjectCycle, mut state: CycleState, new: &[String]) -> R
                     .hint(both!("write it as KEY=VALUE", "KEY=VALUE の形で書いてください"))
             })?;
         let (key, value) = (key.trim(), value.trim());
+        if new
+            .iter()
+            .filter(|other| other.split_once('=').is_some_and(|(name, _)| name.trim() == key))
+            .count()
+            > 1
+        {
+            return Err(CliError::new(both!("`{key}` is given twice", "`{key}` が2回指定されています"))
+                .hint(both!("give each metric once", "結果は1つずつ指定してください")));
+        }
         if key == OPEN_FINDINGS && value.parse::<u64>().is_err() {
             return Err(CliError::new(both!(
                 "`{metric}`: `open` takes the number of open findings",

@@ -12,6 +12,7 @@ use crate::args::ProjectArgs;
 use crate::bilingual::{Bilingual, both};
 use crate::command::Outcome;
 use crate::error::CliError;
+use crate::own_session;
 use crate::print;
 use crate::print::page::Page;
 
@@ -37,6 +38,9 @@ pub(super) fn run(args: &Args) -> Outcome {
     let place = ProjectCycle::find(&args.of)?;
     let here = &place.project.here;
     let session = place.project.session.as_ref().map_or("-", SessionId::as_str);
+    if let Ok(session) = here.session(Some(session)) {
+        own_session::check(here, &session)?;
+    }
     let running = place.usable_cycle().ok().filter(|(state, _)| state.status == CycleStatus::Running);
     let owned = running.filter(|(state, _)| state.session_id.as_deref() == Some(session));
     let (key, limit, what) = match owned {
@@ -55,7 +59,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     if args.reset && owned.is_some() {
         return Err(CliError::new(both!(
             "--reset does not work in a cycle: each stage has one loop",
-            "サイクルの中では --reset を使えません。各ステージで数えるのは一度だけです"
+            "サイクルの中では --reset を使えません。回数はステージごとに通して数えます"
         ))
         .hint(both!(
             "`tidegate cycle done` ends the stage, and the next one counts from 0",

@@ -9,7 +9,7 @@ use tidegate_core::feature::cycle::policy::ID;
 use tidegate_core::feature::cycle::settings::CycleMode;
 use tidegate_core::feature::cycle::standing::CycleStanding;
 use tidegate_core::feature::cycle::state::STATE_FILE;
-use tidegate_core::feature::cycle::success::{Missing, list_missing};
+use tidegate_core::feature::cycle::success::{Missing, is_overtaken, list_missing};
 use tidegate_core::feature::cycle::{
     ActiveStage, Cycle, CycleDamage, CycleRun, CycleState, CycleStatus, Turn,
 };
@@ -28,6 +28,7 @@ use crate::args::ProjectArgs;
 use crate::bilingual::{Bilingual, both};
 use crate::error::CliError;
 use crate::knowledge::Project;
+use crate::own_session;
 use crate::path::real_path;
 use crate::print::remark;
 use crate::sessions::Session;
@@ -64,8 +65,14 @@ impl ProjectCycle {
         self.project.root.join(".claude").join(STATE_FILE)
     }
 
-    /// The named session, else the newest open one.
+    /// For commands that change something: the named session, else the newest open one. An agent acts only for its own.
     pub(super) fn find_session(&self) -> Result<Session, CliError> {
+        let session = self.find_named_session()?;
+        own_session::check(&self.project.here, &session)?;
+        Ok(session)
+    }
+
+    fn find_named_session(&self) -> Result<Session, CliError> {
         let here = &self.project.here;
         let Some(named) = &self.project.session else { return self.find_open_session() };
         let session = here.session(Some(named.as_str()))?;
@@ -89,7 +96,7 @@ impl ProjectCycle {
 
     /// At a terminal: the newest session here that the client has not ended. A cycle in an ended one would steer no
     /// session.
-    pub(super) fn find_open_session(&self) -> Result<Session, CliError> {
+    fn find_open_session(&self) -> Result<Session, CliError> {
         let newest = self.project.here.session(None)?;
         let is_here = |session: &Session| {
             let root = session.marks.session.root.as_deref().map(Path::new);
@@ -191,6 +198,9 @@ impl ProjectCycle {
                 )),
             });
         }
+        if let Some(at) = cycle.position(&state.stage) {
+            check_not_overtaken(&session, state, cycle, at)?;
+        }
         Ok((state, cycle, session))
     }
 
@@ -198,6 +208,30 @@ impl ProjectCycle {
     pub(super) fn other_owner(&self, session: &Session) -> Option<&str> {
         let owner = self.standing.value()?.other_owner(session.id.as_str());
         owner.filter(|owner| self.is_live(owner))
+    }
+
+    /// The person learns of a failure when the turn ends. Until then an agent neither begins again nor drops the cycle.
+    pub(super) fn check_reported(&self, state: &CycleState) -> Result<(), CliError> {
+        let here = &self.project.here;
+        let is_reported_later =
+            here.config.policies.cycle.mode == CycleMode::On && !here.config.switched_off(ID);
+        let owner = state.session_id.as_deref().filter(|owner| self.is_live(owner));
+        let owner = owner.and_then(|owner| here.session(Some(owner)).ok());
+        let stage = owner.and_then(|owner| owner.marks.cycle.stage);
+        let is_unreported = state.status == CycleStatus::Failed
+            && stage.is_some_and(|stage| stage.stage == state.stage && stage.cycle == state.cycle);
+        if !is_unreported || !is_reported_later || !approval::is_by_agent(&here.env) {
+            return Ok(());
+        }
+        let stage = &state.stage;
+        Err(CliError::new(both!(
+            "stage {stage} failed in this turn, and the person does not know it yet",
+            "ステージ {stage} はこのターンで失敗し、人はまだそれを知りません"
+        ))
+        .hint(both!(
+            "end the turn: Tidegate then tells the person, who decides how to continue",
+            "ターンを終えてください。Tidegate が人に伝え、続け方は人が決めます"
+        )))
     }
 
     pub(super) fn is_live(&self, session: &str) -> bool {
@@ -269,6 +303,16 @@ impl ProjectCycle {
         })
     }
 
+    /// Of all stages of this run.
+    pub(super) fn renew_fix_rounds(&self, state: &CycleState) -> Result<(), CliError> {
+        cycle::forget_fix_loops(&self.project.here.state, &self.project.root, state).map_err(|error| {
+            CliError::new(both!("cannot reset the rounds: {error}", "回数を戻せません: {error}")).hint(both!(
+                "nothing was changed; run the command again",
+                "何も変更していません。もう一度実行してください"
+            ))
+        })
+    }
+
     pub(super) fn append_marks(&self, session: &SessionId, new: &[Mark]) -> Result<(), CliError> {
         let folder = self.project.here.state.session(session);
         let written = marks::lock_exclusive(&folder).and_then(|lock| lock.append(new));
@@ -281,9 +325,15 @@ impl ProjectCycle {
         })
     }
 
-    /// An agent calls in the middle of a turn, a person from another terminal.
-    pub(super) fn turn(&self) -> Turn {
-        if self.project.here.env.agent { Turn::Open } else { Turn::Closed }
+    /// An agent calls in the middle of a turn, a person from another terminal. An agent's call is not the answer that a person
+    /// has to give.
+    pub(super) fn turn(&self, session: &Session) -> Turn {
+        let known = session.marks.cycle.stage.as_ref().map(|stage| stage.turn);
+        match known {
+            _ if !self.project.here.env.agent => Turn::Closed,
+            Some(turn @ (Turn::Waiting | Turn::Interrupted)) => turn,
+            _ => Turn::Open,
+        }
     }
 
     pub(super) fn record_command(&self, command: &str, how: &str, stage: Option<&str>) {
@@ -308,7 +358,7 @@ impl ProjectCycle {
         let head = cycle::head_for(&cycle.stages[at], &self.works_in(session));
         state.begin_stage(&name, here.now, used, head);
         let state = state.updated_at(here.now);
-        let active = ActiveStage::begin(&state.cycle, cycle, at, here.now, self.turn());
+        let active = ActiveStage::begin(&state.cycle, cycle, at, here.now, self.turn(session));
         let active = active.ok_or_else(|| no_stage(&state.cycle, &name, cycle))?;
         let active = ActiveStage { project: state.project.clone(), used, ..active };
         self.write_state(Some(state.clone()), ended)?;
@@ -322,6 +372,26 @@ impl ProjectCycle {
         }
         Ok((state, active))
     }
+}
+
+/// Refuses a stage that comes after the session's own, if that is not done: the state file was moved on.
+pub(super) fn check_not_overtaken(
+    session: &Session,
+    state: &CycleState,
+    cycle: &Cycle,
+    at: usize,
+) -> Result<(), CliError> {
+    let own = session.marks.cycle.stage.as_ref();
+    let Some(own) = own.filter(|own| is_overtaken(own, state, cycle, at)) else { return Ok(()) };
+    let (open, name) = (&own.stage, &cycle.stages[at].name);
+    Err(CliError::new(both!(
+        "{name} comes after {open}, which is not done",
+        "{name} の前の {open} が終わっていません"
+    ))
+    .hint(both!(
+        "`tidegate cycle resume --from {open}` continues there",
+        "`tidegate cycle resume --from {open}` でそこから続けられます"
+    )))
 }
 
 fn start_anew() -> Bilingual {
@@ -345,8 +415,8 @@ pub(super) fn owned_by(owner: &str, state: &CycleState) -> CliError {
         "ここではセッション {owner} が {cycle} のステージ {stage} を進めています"
     ))
     .hint(both!(
-        "`tidegate cycle abandon` gives that cycle up",
-        "`tidegate cycle abandon` でそのサイクルをやめられます"
+        "a person can give that cycle up with `tidegate cycle abandon`",
+        "人が `tidegate cycle abandon` を実行すると、そのサイクルをやめられます"
     ))
 }
 

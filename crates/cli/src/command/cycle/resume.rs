@@ -3,11 +3,11 @@
 use std::process::ExitCode;
 
 use tidegate_core::event::SessionId;
-use tidegate_core::feature::cycle::{Cycle, CycleState, history};
+use tidegate_core::feature::cycle::{Cycle, CycleState, CycleStatus, history};
 use tidegate_core::meter::short_tokens;
 use tidegate_state::feature::cycle;
 
-use super::project_cycle::{ProjectCycle, no_stage, owned_by};
+use super::project_cycle::{ProjectCycle, check_not_overtaken, no_stage, owned_by};
 use super::start::print_begun;
 use crate::args::ProjectArgs;
 use crate::bilingual::both;
@@ -22,8 +22,8 @@ Examples:
   tidegate cycle resume --from audit      an earlier stage once more
   tidegate cycle resume --anyway          also with too few tokens left
 
-A stage that failed or was interrupted starts again; no stage after it can be
-chosen.")]
+A stage that failed or was interrupted starts again, a failed one with all its rounds
+of review and fix. No stage after the first open one can be chosen.")]
 pub(crate) struct Args {
     /// Stage to begin with
     #[arg(long, value_name = "STAGE")]
@@ -47,6 +47,10 @@ pub(super) fn run(args: &Args) -> Outcome {
         return Err(no_stage(&state.cycle, name, cycle));
     };
     check_order(state, cycle, at)?;
+    if state.status == CycleStatus::Running {
+        check_not_overtaken(&session, state, cycle, at)?;
+    }
+    place.check_reported(state)?;
     if !args.anyway {
         check_room(&place, state, cycle, at, &session)?;
     }
@@ -57,26 +61,29 @@ pub(super) fn run(args: &Args) -> Outcome {
         let owner = owner.and_then(|owner| place.project.here.session(Some(owner.as_str())).ok());
         place.give_up_stage(&mut state, owner.as_ref());
     }
+    if state.status == CycleStatus::Failed {
+        place.renew_fix_rounds(&state)?;
+    }
     let begun = place.begin_stage(state, cycle, at, &session, None)?;
     place.record_command("resume", "a cycle was resumed", None);
     print_begun(&args.of, &place, &begun, &session);
     Ok(ExitCode::SUCCESS)
 }
 
-/// Nothing is shipped past a stage that failed or was left in the middle.
+/// Nothing is shipped past a stage that is open.
 fn check_order(state: &CycleState, cycle: &Cycle, at: usize) -> Result<(), CliError> {
-    let current = cycle.position(&state.stage);
-    let Some(current) = current.filter(|current| at > *current && !state.was_done(cycle, *current)) else {
+    let open = state.resumes_at();
+    if cycle.position(open).is_none_or(|open| at <= open) {
         return Ok(());
-    };
-    let (open, name) = (&cycle.stages[current].name, &cycle.stages[at].name);
+    }
+    let name = &cycle.stages[at].name;
     Err(CliError::new(both!(
         "{name} comes after {open}, which is not done",
         "{name} の前の {open} が終わっていません"
     ))
     .hint(both!(
-        "`tidegate cycle resume` starts {open} again; `tidegate cycle abandon` gives the cycle up",
-        "`tidegate cycle resume` で {open} からやり直せます。やめるには `tidegate cycle abandon` を実行してください"
+        "`tidegate cycle resume` starts {open}; `tidegate cycle abandon` gives the cycle up",
+        "`tidegate cycle resume` で {open} を始められます。やめるには `tidegate cycle abandon` を実行してください"
     )))
 }
 

@@ -87,6 +87,7 @@ pub(super) fn run(args: &Args) -> Outcome {
                 "`tidegate cycle status` で見られ、`tidegate cycle abandon` でやめられます"
             )));
         }
+        place.check_reported(old)?;
         let how = if old.status == CycleStatus::Running { "abandoned" } else { old.status.name() };
         ended = Some(CycleRun::from_state(old, cycle.as_ref(), how, now));
         let (cycle, stage, Bilingual { en, ja }) = (&old.cycle, &old.stage, status_word(how));

@@ -5,6 +5,7 @@ use tidegate_hook::host::claude_code::client;
 use crate::approval;
 use crate::bilingual::{Bilingual, both};
 use crate::error::CliError;
+use crate::own_session::ask_in_own_session;
 use crate::sessions::Here;
 
 /// Refuses an agent whose session is not certain. It can clear the variables of a command, name another session in them and
@@ -34,8 +35,5 @@ pub(crate) fn check(here: &Here) -> Result<(), CliError> {
         "nothing was written: an agent runs this command, and {en}",
         "何も書き込んでいません。エージェントからの実行で、{ja}ためです"
     ))
-    .hint(both!(
-        "run it in your own session, with CLAUDE_CODE_SESSION_ID as Claude Code sets it, or ask the person to run it at a terminal",
-        "Claude Code が設定する CLAUDE_CODE_SESSION_ID のある自分のセッションで実行するか、人に端末で実行してもらってください"
-    )))
+    .hint(ask_in_own_session()))
 }

@@ -274,6 +274,7 @@ impl InWorkflow {
         let sought = SoughtManifest { root, path, attached: Some(attached), left: false };
         let read = workflow::read(Some(&here.state), &sought, &here.config, &|| true);
         let closed = attached.closed_gate(&read, session.id.as_str(), here.now);
+        let is_untouched = attached.is_untouched(&read, here.now);
         let last = attached.current();
         let mut shown = InWorkflow {
             name: attached.workflow.clone(),
@@ -292,11 +293,13 @@ impl InWorkflow {
         match &standing.manifest {
             Err(damage) => shown.idle = Some(format!("its manifest cannot be used: {damage}")),
             Ok(manifest) if manifest.complete => shown.idle = Some("complete".to_owned()),
-            Ok(_) if shown.pending.is_empty() && standing.is_untouched(here.now) => {
+            Ok(_) if is_untouched => {
                 shown.idle = Some("not touched for a day, so it is only reported".to_owned());
             }
             Ok(manifest) => {
-                shown.pending = standing.pending_gates().iter().map(|gate| gate.number).collect();
+                if closed.is_some() {
+                    shown.pending = standing.pending_gates().iter().map(|gate| gate.number).collect();
+                }
                 shown.phase = manifest.current;
                 let phase = manifest.current.and_then(|number| manifest.workflow.phase(number));
                 shown.phase_name = phase.map(|phase| phase.name.clone());

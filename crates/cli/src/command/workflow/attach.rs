@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use tidegate_core::event::SessionId;
-use tidegate_core::feature::workflow::closed::{ClosedGate, Loss};
+use tidegate_core::feature::workflow::closed::{ClosedGate, Loss, PendingGate};
 use tidegate_core::feature::workflow::marks::Mark as WorkflowMark;
 use tidegate_core::feature::workflow::standing::WorkflowStanding;
 use tidegate_core::feature::workflow::{AttachedWorkflow, Manifest};
@@ -37,6 +37,7 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args) -> Outcome {
     let place = ProjectWorkflow::find(&args.of)?;
+    place.check_caller()?;
     let session = place.known_session()?;
     let cwd = std::env::current_dir().unwrap_or_default();
     let root = &place.project.root;
@@ -47,8 +48,8 @@ pub(super) fn run(args: &Args) -> Outcome {
     let before = place.attached();
     let is_same = before.is_some_and(|attached| attached.manifest == standing.path);
     let closed = place.closed_gate();
-    // A manifest that was moved keeps its closed checkpoint.
-    let is_moved = matches!(closed, Some(ClosedGate::Lost(_, Loss::Gone)));
+    let is_moved = matches!(closed, Some(ClosedGate::Lost(_, Loss::Gone)))
+        && before.is_some_and(|before| has_its_gates(before, &standing, manifest));
     if let Some(closed) = closed.as_ref().filter(|_| !is_same && !is_moved) {
         return Err(unfinished_workflow(closed.gate().number));
     }
@@ -67,6 +68,13 @@ pub(super) fn run(args: &Args) -> Outcome {
     print_attached(&args.of, &standing, manifest, Some(&session.id));
     place.warn_if_off();
     Ok(ExitCode::SUCCESS)
+}
+
+/// A manifest that was moved keeps its closed checkpoints. Another one in its place would open them.
+fn has_its_gates(before: &AttachedWorkflow, standing: &WorkflowStanding, manifest: &Manifest) -> bool {
+    let pending = standing.pending_gates();
+    let is_pending = |known: &PendingGate| pending.contains(&known.gate());
+    before.workflow == manifest.name && before.pending.iter().all(is_pending)
 }
 
 pub(super) fn print_attached(

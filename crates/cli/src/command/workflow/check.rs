@@ -22,7 +22,9 @@ Examples:
 Token counts are estimates. A fact that cannot be read does not fail a checkpoint; the
 report says so.
 
-Exit codes: 0 complete, 1 something is missing.")]
+Looks only: `tidegate workflow pass` records a checkpoint and opens it.
+
+Exit codes: 0 nothing is missing, 1 something is missing.")]
 pub(crate) struct Args {
     /// Number of the checkpoint
     #[arg(value_name = "N")]

@@ -35,7 +35,7 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let place = ProjectWorkflow::find_attached(&args.of)?;
+    let place = ProjectWorkflow::find_to_change(&args.of)?;
     let session = place.known_session()?;
     let Some(attached) = place.attached() else {
         let session = &session.id;

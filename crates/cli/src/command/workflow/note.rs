@@ -52,13 +52,13 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let place = ProjectWorkflow::find_attached(&args.of)?;
+    let place = ProjectWorkflow::find_to_change(&args.of)?;
     let standing = place.read_standing()?;
     let manifest = usable_manifest(&standing)?;
     let (number, key) = find_section(manifest, &args.phase)?;
     let mut artifacts = manifest.section(number).map(|section| section.artifacts.clone()).unwrap_or_default();
     let before = artifacts.len();
-    check_artifacts(&place, &standing, &args.artifact)?;
+    check_artifacts(&standing, &args.artifact)?;
     if let Some(name) = &args.output {
         write_output(&place, &standing, name)?;
     }
@@ -84,7 +84,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     place.change_manifest(&standing, |text| {
         manifest::note_phase(text, &key, &wanted, now).map_err(|why| why.to_string())
     })?;
-    place.attach_if_free(&standing)?;
+    place.follow_change(&standing)?;
     let tokens = wanted.summary.map(estimate_tokens);
     if args.of.json {
         print::json(
@@ -105,12 +105,9 @@ pub(super) fn run(args: &Args) -> Outcome {
 }
 
 /// Refuses artifacts that a gate would not accept: no command takes them out of the manifest again.
-fn check_artifacts(
-    place: &ProjectWorkflow,
-    standing: &WorkflowStanding,
-    names: &[String],
-) -> Result<(), CliError> {
-    let root = &place.project.root;
+fn check_artifacts(standing: &WorkflowStanding, names: &[String]) -> Result<(), CliError> {
+    // The session may have moved to another worktree.
+    let root = Path::new(&standing.root);
     for NamedFile { name, found } in
         workflow::check_files(root, &root.join(&standing.path), names.to_vec(), &|| true)
     {

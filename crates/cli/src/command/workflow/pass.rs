@@ -31,7 +31,7 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let place = ProjectWorkflow::find_attached(&args.of)?;
+    let place = ProjectWorkflow::find_to_change(&args.of)?;
     let mut standing = place.read_standing()?;
     let manifest = usable_manifest(&standing)?;
     let gate = find_gate(&manifest.workflow, &manifest.name, args.gate)?;
@@ -59,7 +59,8 @@ pub(super) fn run(args: &Args) -> Outcome {
         manifest::note_passed(text, gate.number, now, report.before, report.after)
             .map_err(|why| why.to_string())
     })?;
-    place.record_passage(&standing, gate.number, false)?;
+    let cleared = place.record_passage(&standing, gate.number, false)?;
+    standing.cleared_gates.push(cleared);
     let did = Deeds { gate: Some(gate.number), ..Deeds::default() };
     place.record_command(
         &format!("pass {}", gate.number),

@@ -31,7 +31,7 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let place = ProjectWorkflow::find_attached(&args.of)?;
+    let place = ProjectWorkflow::find_to_change(&args.of)?;
     let standing = place.read_standing()?;
     let manifest = usable_manifest(&standing)?;
     let (number, key) = find_section(manifest, &args.phase)?;
@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     place.change_manifest(&standing, |text| {
         manifest::begin_phase(text, ended.as_deref(), number, &key, now).map_err(|why| why.to_string())
     })?;
-    place.attach_if_free(&standing)?;
+    place.follow_change(&standing)?;
     let standing = place.read_manifest(Path::new(&standing.root), Path::new(&standing.path))?;
     let waits = standing.pending_gates().first().copied();
     if args.of.json {

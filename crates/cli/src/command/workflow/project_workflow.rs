@@ -9,6 +9,7 @@ use tidegate_core::feature::workflow::check;
 use tidegate_core::feature::workflow::check::GateReport;
 use tidegate_core::feature::workflow::closed::{ClosedGate, PendingGate};
 use tidegate_core::feature::workflow::marks::Mark as WorkflowMark;
+use tidegate_core::feature::workflow::policy::ID;
 use tidegate_core::feature::workflow::settings::WorkflowMode;
 use tidegate_core::feature::workflow::standing::{ClearedGate, GateContext, ManifestOwner, WorkflowStanding};
 use tidegate_core::feature::workflow::{AttachedWorkflow, Gate, Manifest, Workflow};
@@ -22,6 +23,7 @@ use crate::args::ProjectArgs;
 use crate::bilingual::{Bilingual, both};
 use crate::error::CliError;
 use crate::knowledge::Project;
+use crate::own_session;
 use crate::path::real_path;
 use crate::print::remark;
 use crate::sessions::Session;
@@ -43,7 +45,7 @@ impl ProjectWorkflow {
         Ok(ProjectWorkflow { project, session })
     }
 
-    /// Without `--session`, uses the newest session attached to a workflow.
+    /// At a terminal no session is named: then the newest one with a workflow is meant.
     pub(super) fn find_attached(of: &ProjectArgs) -> Result<ProjectWorkflow, CliError> {
         let mut place = ProjectWorkflow::find(of)?;
         if place.project.session.is_none() && place.attached().is_none() {
@@ -56,6 +58,17 @@ impl ProjectWorkflow {
             place.session = found.or(place.session);
         }
         Ok(place)
+    }
+
+    /// For commands that change something: an agent acts only for its own session.
+    pub(super) fn find_to_change(of: &ProjectArgs) -> Result<ProjectWorkflow, CliError> {
+        let place = ProjectWorkflow::find_attached(of)?;
+        place.check_caller()?;
+        Ok(place)
+    }
+
+    pub(super) fn check_caller(&self) -> Result<(), CliError> {
+        self.session.as_ref().map_or(Ok(()), |session| own_session::check(&self.project.here, session))
     }
 
     pub(super) fn attached(&self) -> Option<&AttachedWorkflow> {
@@ -157,11 +170,16 @@ impl ProjectWorkflow {
             let files = workflow::check_files(root, &root.join(&standing.path), names, &|| true);
             standing.files.push((gate.after, files));
         }
+        let moment = self.gate_context(standing).moment_after(gate.after);
+        standing.check_gate(gate, &moment)
+    }
+
+    fn gate_context(&self, standing: &WorkflowStanding) -> GateContext<'_> {
         let here = &self.project.here;
         let settings = &here.config.policies.workflow_gate;
         let meter = self.session.as_ref().map(|session| here.meter(Some(session), None).0);
         let marks = self.session.as_ref().map(|session| &session.marks);
-        let at = GateContext {
+        GateContext {
             strict: settings.mode == WorkflowMode::Strict,
             level: meter.as_ref().and_then(|meter| settings.level(meter.reading()?)),
             used_pct: meter
@@ -172,8 +190,7 @@ impl ProjectWorkflow {
             session: marks.and_then(|marks| marks.session.began),
             attached: self.attached().filter(|attached| attached.manifest == standing.path),
             written: standing.written,
-        };
-        standing.check_gate(gate, &at.moment_after(gate.after))
+        }
     }
 
     pub(super) fn append_mark(&self, session: &SessionId, new: Mark) -> Result<(), CliError> {
@@ -216,21 +233,21 @@ impl ProjectWorkflow {
         standing: &WorkflowStanding,
         gate: usize,
         skipped: bool,
-    ) -> Result<(), CliError> {
+    ) -> Result<ClearedGate, CliError> {
         let here = &self.project.here;
         let created = standing.manifest.as_ref().ok().and_then(|manifest| manifest.created);
         let known = ClearedGate { manifest: standing.path.clone(), gate, skipped, at: here.now, created };
-        workflow::record_let_through(&here.state, Path::new(&standing.root), &known).map_err(|error| {
+        workflow::record_cleared_gate(&here.state, Path::new(&standing.root), &known).map_err(|error| {
             CliError::new(both!(
                 "cannot record checkpoint {gate}: {error}",
                 "チェックポイント{gate}を記録できません: {error}"
             ))
             .hint(both!("run the command again", "もう一度実行してください"))
         })?;
-        match self.session.as_ref().filter(|_| self.uses(standing)) {
-            Some(session) => self.append_mark(&session.id, WorkflowMark::GateOpen(gate).into()),
-            None => Ok(()),
+        if let Some(session) = self.session.as_ref().filter(|_| self.uses(standing)) {
+            self.append_mark(&session.id, WorkflowMark::GateOpen(gate).into())?;
         }
+        Ok(known)
     }
 
     /// The session is attached to this manifest.
@@ -238,8 +255,8 @@ impl ProjectWorkflow {
         self.attached().is_some_and(|attached| attached.manifest == standing.path)
     }
 
-    /// For commands that continue a workflow: a session without one uses it from now on.
-    pub(super) fn attach_if_free(&self, standing: &WorkflowStanding) -> Result<(), CliError> {
+    /// After a change of the manifest: notes the checkpoints that it closed. A session that did not use it does so from now on.
+    pub(super) fn follow_change(&self, standing: &WorkflowStanding) -> Result<(), CliError> {
         let Some(session) = &self.session else { return Ok(()) };
         let standing = self.read_manifest(Path::new(&standing.root), Path::new(&standing.path))?;
         let now = self.project.here.now;
@@ -310,11 +327,27 @@ impl ProjectWorkflow {
         attached.closed_gate(&known, self.session.as_ref()?.id.as_str(), self.project.here.now)
     }
 
-    pub(super) fn warn_if_off(&self) {
+    /// As the hook would decide before the next agent.
+    pub(super) fn blocks(&self, standing: &WorkflowStanding) -> bool {
+        let is_closed = match self.closed_gate() {
+            Some(ClosedGate::Pending(_)) => {
+                standing.find_blocking_gate(&self.gate_context(standing)).is_some()
+            }
+            Some(ClosedGate::Lost(..)) => true,
+            None => false,
+        };
+        is_closed && self.is_on()
+    }
+
+    fn is_on(&self) -> bool {
         let config = &self.project.here.config;
-        let mode = config.policies.workflow_gate.mode;
-        let id = tidegate_core::feature::workflow::policy::ID;
-        if !matches!(mode, WorkflowMode::On | WorkflowMode::Strict) || config.switched_off(id) {
+        matches!(config.policies.workflow_gate.mode, WorkflowMode::On | WorkflowMode::Strict)
+            && !config.switched_off(ID)
+    }
+
+    pub(super) fn warn_if_off(&self) {
+        if !self.is_on() {
+            let id = ID;
             remark::warn(both!(
                 "the policy `{id}` is off here, so no checkpoint blocks anything; `tidegate on {id}` switches it on",
                 "ここではポリシー `{id}` がオフのため、チェックポイントは何も止めません。オンにするには `tidegate on {id}` を実行してください"

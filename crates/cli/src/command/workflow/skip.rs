@@ -45,7 +45,7 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let place = ProjectWorkflow::find_attached(&args.of)?;
+    let place = ProjectWorkflow::find_to_change(&args.of)?;
     let standing = place.read_standing()?;
     let manifest = usable_manifest(&standing)?;
     let gate = find_gate(&manifest.workflow, &manifest.name, args.gate)?;

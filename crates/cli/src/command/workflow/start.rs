@@ -38,6 +38,7 @@ const LONGEST_ID: usize = 100;
 
 pub(super) fn run(args: &Args) -> Outcome {
     let place = ProjectWorkflow::find(&args.of)?;
+    place.check_caller()?;
     let here = &place.project.here;
     let settings = &here.config.policies.workflow_gate;
     let Some(definition) = settings.workflow(&args.workflow) else {

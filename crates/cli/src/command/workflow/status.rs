@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use serde_json::json;
+use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::workflow::Gate;
 use tidegate_core::time::Millis;
 use tidegate_state::feature::workflow;
@@ -43,8 +44,10 @@ struct ShownWorkflow<'a> {
     of: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     last_write: Option<String>,
-    /// Not written for a day: it is only reported.
+    /// Nothing happened for a day: it is only reported.
     untouched: bool,
+    /// A checkpoint blocks the agents of this session.
+    blocks: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<&'a str>,
     gates: Vec<ShownGate>,
@@ -95,6 +98,11 @@ pub(super) fn run(args: &Args) -> Outcome {
     let session = place.session.as_ref().filter(|session| {
         session.marks.workflow.attached.as_ref().is_some_and(|attached| attached.manifest == standing.path)
     });
+    let now = place.project.here.now;
+    let untouched = match place.attached().filter(|_| session.is_some()) {
+        Some(attached) => attached.is_untouched(&Known::Value(standing.clone()), now),
+        None => standing.is_untouched(now),
+    };
     let shown = ShownWorkflow {
         manifest: &standing.path,
         workflow: &manifest.name,
@@ -107,7 +115,8 @@ pub(super) fn run(args: &Args) -> Outcome {
             .map(|phase| phase.name.as_str()),
         of: manifest.workflow.phases.len(),
         last_write: standing.written.map(Millis::iso_seconds),
-        untouched: standing.is_untouched(place.project.here.now),
+        untouched,
+        blocks: place.blocks(&standing),
         session: session.map(|session| session.id.as_str()),
         gates: manifest.workflow.gates().into_iter().map(gate).collect(),
     };
@@ -172,7 +181,7 @@ fn workflow_page(shown: &ShownWorkflow<'_>, cleared: impl Fn(usize) -> Option<St
         table.row([
             data(gate.gate),
             both!("phase {after}", "フェーズ{after}のあと").into(),
-            describe_state(gate.state, &at, shown.untouched),
+            describe_state(gate.state, &at, shown.blocks),
         ]);
     }
     page.table(table);
@@ -187,12 +196,12 @@ fn workflow_page(shown: &ShownWorkflow<'_>, cleared: impl Fn(usize) -> Option<St
     page
 }
 
-fn describe_state(state: &str, at: &str, is_untouched: bool) -> Text {
+fn describe_state(state: &str, at: &str, blocks: bool) -> Text {
     match state {
         "passed" => Text::from(both!("passed {at}", "{at} に通過")).good(),
         "skipped" => Text::from(both!("skipped {at}", "{at} に省略")).warning(),
-        "pending" if is_untouched => Text::from(both!("not passed", "未通過")).warning(),
-        "pending" => Text::from(both!("blocks agents", "エージェントを止めています")).warning(),
+        "pending" if blocks => Text::from(both!("blocks agents", "エージェントを止めています")).warning(),
+        "pending" => Text::from(both!("not passed", "未通過")).warning(),
         "ahead" => Text::from(both!("ahead", "これから")).dim(),
         other => Bilingual::data(other).into(),
     }
@@ -216,12 +225,13 @@ mod tests {
             of: 16,
             last_write: None,
             untouched: false,
+            blocks: true,
             session: Some("91b38a40-3ead-4aa8-8407-24d36ddad7be"),
             gates: vec![gate(1, 3, "passed"), gate(2, 8, "pending"), gate(3, 13, "ahead")],
         };
         let cleared = |gate| (gate == 1).then(|| "2026-11-18 01:00 JST".to_owned());
         assert_looks("workflow", &workflow_page(&shown, cleared));
-        (shown.session, shown.untouched) = (None, true);
+        (shown.session, shown.untouched, shown.blocks) = (None, true, false);
         assert_looks("workflow-untouched", &workflow_page(&shown, cleared));
     }
 }

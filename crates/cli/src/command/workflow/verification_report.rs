@@ -19,6 +19,8 @@ pub(super) struct ShownReport<'a> {
     after_phase: usize,
     phase: &'a str,
     /// Nothing is missing now.
+    complete: bool,
+    /// It was recorded as passed.
     passed: bool,
     /// `passed` or `skipped`, where that was recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,13 +51,15 @@ pub(super) fn report_json<'a>(report: &'a GateReport, standing: &'a WorkflowStan
         };
         ShownStep { step: step.name(), state, why }
     };
+    let cleared = standing.clearance(report.gate.number);
     ShownReport {
         manifest: &standing.path,
         gate: report.gate.number,
         after_phase: report.gate.after,
         phase: &report.phase,
-        passed: report.is_met(),
-        recorded: standing.clearance(report.gate.number).map(passage_name),
+        complete: report.is_met(),
+        passed: cleared.is_some_and(|known| !known.skipped),
+        recorded: cleared.map(passage_name),
         missing: report.missing().iter().map(|lack| lack.text(Lang::En)).collect(),
         before_tokens: report.before,
         after_tokens: report.after,
@@ -79,9 +83,10 @@ pub(super) fn print_report(report: &GateReport, standing: &WorkflowStanding, now
 }
 
 pub(super) fn add_report(page: &mut Page, report: &GateReport, standing: &WorkflowStanding, now: Millis) {
-    let text = |lang| report.text(lang, &standing.path).trim_end().to_owned();
+    let cleared = standing.clearance(report.gate.number);
+    let text = |lang| report.text(lang, &standing.path, cleared).trim_end().to_owned();
     page.paragraph(Bilingual { en: text(Lang::En), ja: text(Lang::Ja) });
-    if let Some(skipped) = standing.clearance(report.gate.number).filter(|known| known.skipped) {
+    if let Some(skipped) = cleared.filter(|known| known.skipped) {
         let at = LocalClock::of_system(now).minute_with_zone(skipped.at);
         page.paragraph(both!(
             "A person skipped it ({at}), so it blocks no agents.",

@@ -88,9 +88,10 @@ fn the_next_session_takes_the_workflow_over() {
         told.output()["systemMessage"].as_str().is_some_and(|text| text.contains("tidegate workflow detach"))
     );
     assert!(spawn("s-3").contains("deny"));
-    // Resumed meanwhile, the first one does not have it any more; it gets it back once the other has ended.
+    // Resumed meanwhile, the first one does not have it any more, but it saw the checkpoint closed. It gets the workflow
+    // back once the other has ended.
     let _ = play.event("SessionStart", json!({ "source": "resume" }));
-    play.spawns().silent();
+    play.denied();
     let mut ends = json!({ "hook_event_name": "SessionEnd", "reason": "other" });
     ends = addressed(ends, "s-3", &play.transcript(), &play.sandbox.project());
     let _ = play.sandbox.event(&ends);

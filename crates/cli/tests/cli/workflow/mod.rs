@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::answer::{Answer, Ran};
-use crate::people::{SESSION, attended, by_agent, code_of, types};
+use crate::people::{SESSION, attended, by_agent, by_agent_of, code_of, types};
 use crate::sandbox::Sandbox;
 use crate::transcript::{Transcript, addressed, answer};
 
+mod closed;
 mod continued;
 
 const PATH: &str = ".claude/.output/features/x/MANIFEST.yaml";
@@ -67,6 +68,12 @@ impl Play {
             }
         }
         let payload = addressed(payload, SESSION, &self.transcript(), &self.sandbox.project());
+        self.sandbox.event(&payload)
+    }
+
+    fn event_of(&self, session: &str, event: &str, more: Value) -> Answer {
+        let mut payload = addressed(more, session, &self.transcript(), &self.sandbox.project());
+        payload["hook_event_name"] = json!(event);
         self.sandbox.event(&payload)
     }
 
@@ -407,11 +414,7 @@ fn another_session_is_not_held_back() {
 fn a_manifest_is_of_the_session_that_wrote_it_last() {
     let play = Play::at_gate();
     let _ = play.denied();
-    let second = |event: &str, more: Value| {
-        let mut payload = addressed(more, "s-2", &play.transcript(), &play.sandbox.project());
-        payload["hook_event_name"] = json!(event);
-        play.sandbox.event(&payload)
-    };
+    let second = |event: &str, more: Value| play.event_of("s-2", event, more);
     let spawn = |id: &str| {
         let input = json!({ "description": "look", "subagent_type": "general-purpose", "prompt": "x" });
         second("PreToolUse", json!({ "tool_name": "Agent", "tool_input": input, "tool_use_id": id }))
@@ -423,17 +426,21 @@ fn a_manifest_is_of_the_session_that_wrote_it_last() {
         json!({ "tool_name": "Edit", "tool_input": { "file_path": play.path() }, "tool_use_id": "toolu_b" }),
     );
     assert!(spawn("toolu_c").stdout.contains("deny"));
-    // Looking at it makes it nobody's.
+    // Nobody's doing takes the first one out of a gate that it saw closed. Looking at the manifest changes no owner.
     let look = json!({ "tool_name": "Bash", "tool_input": { "command": "tidegate workflow status" }, "tool_use_id": "toolu_d" });
     play.event("PostToolUse", look).silent();
+    assert_eq!(play.because(), "another session has the workflow now");
+    assert!(play.denied().contains("heckpoint 1"));
+    assert!(spawn("toolu_e").stdout.contains("deny"));
+    // Passed by the second one, it is open for both; the workflow is the second one's.
+    by_agent_of(&play.sandbox, &["workflow", "pass", "1"], "s-2").ok();
+    spawn("toolu_f").silent();
     play.spawns().silent();
     assert_eq!(play.because(), "another session has the workflow now");
-    let _ = play.writes(&play.text());
-    assert!(play.denied().contains("heckpoint 1"));
-    spawn("toolu_e").silent();
-    assert_eq!(play.gate(&["attach", PATH, "--session", "s-2"]).code, Some(0));
-    play.spawns().silent();
-    assert!(spawn("toolu_f").stdout.contains("deny"));
+    let _ = play.writes(&play.text().replace("current_phase: 4", "current_phase: 9"));
+    assert!(play.denied().contains("heckpoint 2"));
+    // The second one never saw that checkpoint closed.
+    spawn("toolu_g").silent();
 }
 
 #[test]
@@ -519,7 +526,7 @@ fn at_a_terminal_the_session_in_a_workflow_is_meant() {
     let passed = play.sandbox.run(&["report", "--json"]).json();
     assert!(passed.to_string().contains("\"policy\":\"workflow\""), "{passed}");
     // Who is in a session means that one.
-    let asked = crate::people::by_agent_of(&play.sandbox, &["workflow", "status"], "another-session");
+    let asked = by_agent_of(&play.sandbox, &["workflow", "status"], "another-session");
     assert!(asked.failed().contains("this session does not use a workflow"), "{asked:?}");
 }
 
@@ -531,9 +538,14 @@ fn a_gate_that_was_let_through_says_so() {
         (checked.code, checked.stderr.as_str()),
         (Some(0), "hint: `tidegate workflow pass 1` records it\n")
     );
-    assert_eq!(play.gate(&["check", "1", "--json"]).json().get("recorded"), None);
-    play.gate(&["pass", "1"]).ok();
-    assert_eq!(play.gate(&["check", "1", "--json"]).json()["recorded"], "passed");
+    assert!(checked.stdout.ends_with("Gate status: NOT RECORDED. Nothing is missing.\n"), "{checked:?}");
+    let checked = play.gate(&["check", "1", "--json"]).json();
+    assert_eq!((&checked["complete"], &checked["passed"]), (&json!(true), &json!(false)), "it only looks");
+    assert_eq!(checked.get("recorded"), None);
+    assert!(play.gate(&["pass", "1"]).ok().ends_with("Gate status: PASSED. Proceeding to Phase 4.\n"));
+    let checked = play.gate(&["check", "1", "--json"]).json();
+    assert_eq!((&checked["passed"], &checked["recorded"]), (&json!(true), &json!("passed")));
+    assert!(play.gate(&["check", "1"]).ok().ends_with("Gate status: PASSED. Proceeding to Phase 4.\n"));
     let again = play.gate(&["skip", "1", "--reason", "late"]);
     assert!(again.failed().contains("checkpoint 1 has already passed ("), "{again:?}");
 

@@ -8,7 +8,7 @@
 //! hold the stage under way ([`ActiveStage`]), so that only a session's start and a stop within a cycle open
 //! the file. Each mark changes one thing, so parallel hooks do not undo each other's.
 //!
-//! A stage is done when the model said so and its signs ([`done_when`]) can be seen ([`success`]): in the
+//! The end of a stage needs the model's word and its signs ([`done_when`]; [`success`]): in the
 //! marks of the session, in the file, and in the project ([`standing::StageEvidence`]).
 //!
 //! A stage begins inside the hook that ends the one before. The effect ([`effect::CycleStep`]) runs before

@@ -14,7 +14,7 @@ use crate::feature::cycle::history::StageCost;
 use crate::feature::cycle::marks::Mark;
 use crate::feature::cycle::standing::CycleStanding;
 use crate::feature::cycle::state::{MAX_SESSIONS_TOLD, OUT_OF_CONTEXT, STATE_FILE};
-use crate::feature::cycle::success::{Missing, list_missing};
+use crate::feature::cycle::success::{Missing, is_overtaken, list_missing};
 use crate::feature::cycle::{
     ActiveStage, Cycle, CycleDamage, CycleRun, CycleState, CycleStatus, StageProgress, Turn, words,
 };
@@ -39,6 +39,7 @@ const MIN_COPY_INTERVAL_MS: u64 = 30_000;
 const RESUME_OFFERED: &str = "cycle waits";
 const DAMAGED: &str = "cycle damaged";
 const UNREADABLE: &str = "cycle unreadable";
+const OVERTAKEN: &str = "cycle overtaken";
 /// The beginning of a notice; the stage and its time follow.
 const NOT_DONE: &str = "cycle not done ";
 
@@ -297,6 +298,17 @@ fn report_unreadable(facts: &Facts<'_>, stage: &ActiveStage, why: &str) -> Verdi
     verdict
 }
 
+/// Nothing is shipped because a file says so. The person learns once why nothing follows.
+fn report_overtaken(facts: &Facts<'_>, stage: &ActiveStage, named: &str) -> Verdict {
+    let mut verdict = pause_cycle(stage, "the state file names a stage after one that is not done");
+    if !facts.marks.value().is_some_and(|marks| marks.session.noticed(OVERTAKEN)) {
+        let text = words::overtaken(facts.lang, stage, named);
+        let when_said = vec![Effect::mark(SessionMark::Notice(OVERTAKEN.to_owned()))];
+        verdict.says.push(Say { to: Audience::User, text, weight: 60, explains: false, when_said });
+    }
+    verdict
+}
+
 fn pause_cycle(stage: &ActiveStage, because: &'static str) -> Verdict {
     end_turn(stage, Turn::Closed, because)
 }
@@ -350,7 +362,10 @@ fn judge_stop(facts: &Facts<'_>, config: &Config, known: &ActiveStage) -> Verdic
         }
     }
     let Some(at) = cycle.position(&state.stage) else { return pause_cycle(known, "the stage is not known") };
-    // The file has the last word if it was edited. After a change of the config the stage stays, but its skill and
+    if is_overtaken(known, state, cycle, at) {
+        return report_overtaken(facts, known, &state.stage);
+    }
+    // Otherwise the file has the last word if it was edited. After a change of the config the stage stays, but its skill and
     // position may differ.
     let same = known.stage == state.stage && known.cycle == state.cycle;
     let begun = ActiveStage::begin(&state.cycle, cycle, at, facts.now, known.turn).map(|begun| {
@@ -419,7 +434,7 @@ fn leave_waiting(facts: &Facts<'_>, stage: &ActiveStage, missing: &[Missing]) ->
 /// The client reports neither an interrupt nor a queued prompt. A person who did not mean to hold up the cycle learns
 /// why it waits.
 fn report_interruption(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
-    let mut verdict = pause_cycle(stage, "the person interrupted");
+    let mut verdict = wait_for_person(stage, "the person interrupted");
     if stage.done {
         let text = words::stage_waits(facts.lang, stage);
         verdict.says.push(Say {

@@ -350,16 +350,18 @@ impl CycleState {
         progress.compacted |= compacted;
     }
 
-    /// A stage that did not end keeps its beginning: a commit of the first attempt counts in the second.
+    /// A stage that is begun again before it ended keeps its beginning: a commit of the first attempt counts in the second.
+    /// After another stage it begins anew, because the commit may be that stage's.
     pub fn begin_stage(&mut self, stage: &str, now: Millis, used: Option<u64>, head: Option<Head>) {
+        let is_again = self.stage == stage;
         stage.clone_into(&mut self.stage);
         let progress = self.progress_mut(stage);
         let unfinished = Some(std::mem::take(progress)).filter(|old| !old.ended).unwrap_or_default();
         *progress = StageProgress {
             start: used,
             before: unfinished.before,
-            began: unfinished.began.or_else(|| Some(now.iso())),
-            head: unfinished.head.or(head),
+            began: unfinished.began.filter(|_| is_again).or_else(|| Some(now.iso())),
+            head: unfinished.head.filter(|_| is_again).or(head),
             ..StageProgress::default()
         };
         if let Some(Value::Object(metrics)) = self.metrics.get_mut(stage) {
@@ -394,7 +396,11 @@ impl CycleState {
 
     /// Findings that the stage under way reported as open.
     pub fn open_findings(&self) -> Option<u64> {
-        let open = self.metrics.get(&self.stage)?.get(OPEN_FINDINGS)?;
+        self.open_findings_of(&self.stage)
+    }
+
+    pub(super) fn open_findings_of(&self, stage: &str) -> Option<u64> {
+        let open = self.metrics.get(stage)?.get(OPEN_FINDINGS)?;
         open.as_u64().or_else(|| open.as_str()?.trim().parse().ok())
     }
 
@@ -547,6 +553,15 @@ mod tests {
         assert_eq!(
             (progress.head.clone(), progress.began.as_deref()),
             (head("a"), Some("1970-01-01T00:00:01.000Z"))
+        );
+        // Another stage came in between, and may have committed.
+        let mut between = state.clone();
+        between.begin_stage("sprint", Millis(9000), None, None);
+        between.begin_stage("ship", Millis(9000), None, head("b"));
+        let progress = between.progress("ship").unwrap();
+        assert_eq!(
+            (progress.head.clone(), progress.began.as_deref()),
+            (head("b"), Some("1970-01-01T00:00:09.000Z"))
         );
         state.end_stage(Some(40), Some(47), false);
         assert_eq!(state.progress("ship").unwrap().tokens(), Some(22));

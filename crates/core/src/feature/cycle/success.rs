@@ -3,7 +3,7 @@
 use super::words;
 use crate::feature::cycle::standing::StageEvidence;
 use crate::feature::cycle::state::NO_COMMIT;
-use crate::feature::cycle::{ActiveStage, CycleState, DoneWhen, Stage};
+use crate::feature::cycle::{ActiveStage, Cycle, CycleState, DoneWhen, Stage};
 use crate::feature::marks::Marks;
 use crate::text::lang::Lang;
 
@@ -51,6 +51,20 @@ pub fn list_missing(
     missing.extend(open.filter(|open| *open > 0).map(Missing::OpenFindings));
     missing.extend((!active.done).then_some(Missing::Word));
     missing
+}
+
+/// The stage at `at` comes after the session's own, which is not done: somebody else than a hook moved the file on. A hook that
+/// was killed in between moves it on by one stage that is done.
+pub fn is_overtaken(active: &ActiveStage, state: &CycleState, cycle: &Cycle, at: usize) -> bool {
+    let own = cycle.position(&active.stage).filter(|own| *own < at && active.cycle == state.cycle);
+    own.is_some_and(|own| {
+        let promises = |sign: &DoneWhen| cycle.stages[own].done_when.contains(sign);
+        let open = state.open_findings_of(&active.stage);
+        let is_done = active.done
+            && (active.invoked || !promises(&DoneWhen::Skill))
+            && (open == Some(0) || open.is_none() && !promises(&DoneWhen::NoOpenFindings));
+        at > own + 1 || !is_done
+    })
 }
 
 impl Missing {

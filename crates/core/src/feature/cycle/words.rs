@@ -46,10 +46,10 @@ pub(super) fn stage_waits(lang: Lang, stage: &ActiveStage) -> String {
     match lang {
         Lang::En => format!(
             "Tidegate: {cycle} waits at {stage}, because you sent a prompt while Claude was working. It continues at the end of \
-             the next turn."
+             the turn for your next prompt."
         ),
         Lang::Ja => format!(
-            "Tidegate: 作業中にプロンプトが届いたため、{cycle} は {stage} で待っています。次のターンが終わると続けます。"
+            "Tidegate: 作業中にプロンプトが届いたため、{cycle} は {stage} で待っています。次のプロンプトのターンが終わると続けます。"
         ),
     }
 }
@@ -182,6 +182,21 @@ pub(super) fn waits(lang: Lang, state: &CycleState, done: &[String]) -> String {
                 tokens.unwrap_or_default()
             )
         }
+    }
+}
+
+/// The state file names a later stage than the session has reached.
+pub(super) fn overtaken(lang: Lang, stage: &ActiveStage, named: &str) -> String {
+    let ActiveStage { cycle, stage, .. } = stage;
+    match lang {
+        Lang::En => format!(
+            "Tidegate: {cycle} waits, because its state file names {named} although {stage} is not done. Continue with `tidegate cycle \
+             resume --from {stage}`, or drop it with `tidegate cycle abandon`."
+        ),
+        Lang::Ja => format!(
+            "Tidegate: {stage} が終わっていないのに状態ファイルが {named} を指しているため、{cycle} は待っています。続けるには \
+             `tidegate cycle resume --from {stage}`、やめるには `tidegate cycle abandon` を実行してください。"
+        ),
     }
 }
 

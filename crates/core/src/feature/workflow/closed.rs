@@ -37,8 +37,6 @@ pub enum Loss {
     /// It names another workflow now.
     OtherWorkflow(String),
     NoPhase,
-    /// It calls itself complete.
-    Complete,
 }
 
 impl Loss {
@@ -55,11 +53,6 @@ impl Loss {
                 plain_word(now)
             ),
             Loss::NoPhase => format!("Restore the phases and `current_phase` in {path}: they are gone"),
-            Loss::Complete => {
-                format!(
-                    "Set `status: in-progress` and the phase in {path} again: it says that the workflow is complete"
-                )
-            }
         }
     }
 }
@@ -90,39 +83,37 @@ impl AttachedWorkflow {
             Known::Absent => return Some(Loss::Gone),
             Known::Broken(why) => return Some(Loss::Unreadable(why.clone())),
         };
+        if standing.path != self.manifest {
+            return Some(Loss::Unreadable("it is a link to another file".to_owned()));
+        }
         match &standing.manifest {
             Err(ManifestDamage::UnknownWorkflow(name)) => Some(Loss::OtherWorkflow(name.clone())),
             Err(damage) => Some(Loss::Unreadable(damage.to_string())),
             Ok(manifest) if !self.workflow.is_empty() && manifest.name != self.workflow => {
                 Some(Loss::OtherWorkflow(manifest.name.clone()))
             }
-            Ok(manifest) if manifest.complete => Some(Loss::Complete),
             Ok(manifest) if manifest.current.is_none() => Some(Loss::NoPhase),
             Ok(_) => None,
         }
     }
 
-    /// `None` if another session has the workflow, or if it was not touched for a day.
+    /// `None` if the workflow was not touched for a day.
     pub fn closed_gate(
         &self,
         known: &Known<WorkflowStanding>,
         session: &str,
         now: Millis,
     ) -> Option<ClosedGate> {
-        if known.value().is_some_and(|standing| standing.belongs_to_other_than(session)) {
-            return None;
-        }
         if self.is_untouched(known, now) {
             return None;
         }
-        let loss = self.loss(known);
-        // A complete workflow opens no gate either.
-        if matches!(loss, None | Some(Loss::Complete))
-            && let Some(gate) = known.value().and_then(|standing| standing.pending_gates().first().copied())
-        {
-            return Some(ClosedGate::Pending(gate));
+        match (self.loss(known), known) {
+            (None, Known::Value(standing)) => {
+                let blocks = |gate: &Gate| self.concerns(gate) || !standing.belongs_to_other_than(session);
+                standing.pending_gates().into_iter().find(blocks).map(ClosedGate::Pending)
+            }
+            (loss, _) => Some(ClosedGate::Lost(self.pending.first()?.clone(), loss?)),
         }
-        Some(ClosedGate::Lost(self.pending.first()?.clone(), loss?))
     }
 
     /// Neither the manifest nor a pending gate was seen to change for a day.

@@ -22,7 +22,7 @@ pub enum Mark {
     AgentRetried(u64),
     /// This gate blocks agents.
     GatePending(PendingGate),
-    /// This gate was passed or skipped, or the workflow went back before it.
+    /// This gate was passed or skipped.
     GateOpen(usize),
     ManifestGone(Millis),
     WorkflowLeft,

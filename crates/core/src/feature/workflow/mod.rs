@@ -7,8 +7,8 @@
 //! The manifest is authoritative for phases, but not for gates: a model that writes it could claim anything.
 //! Cleared gates are in private state (`projects/<project>/gates.jsonl`), and the manifest's own words about
 //! them are a copy. The session's marks name its manifest, the phases that it saw begin and end, and the gates that it
-//! saw pending ([`AttachedWorkflow`], [`closed`]). The next session takes an unfinished workflow over
-//! ([`facts::LeftWorkflow`]).
+//! saw pending ([`AttachedWorkflow`], [`closed`]). A session that starts continues what an
+//! ended one left ([`facts::LeftWorkflow`]).
 //!
 //! The YAML parser runs in a hook only if an agent is spawned in a workflow or a manifest was written. The
 //! registration for spawned agents is advice: an error of Tidegate must not stop the work.
@@ -159,6 +159,17 @@ impl AttachedWorkflow {
         if self.seen.len() > SEEN_KEPT {
             self.seen.remove(0);
         }
+    }
+
+    /// And not seen open since.
+    pub fn saw_pending(&self, gate: usize) -> bool {
+        self.pending.iter().any(|known| known.gate == gate)
+    }
+
+    /// This session saw the gate pending, or worked on the phase before it. Then it is closed here, even if another session has
+    /// the workflow now: a session can be made up for that.
+    pub fn concerns(&self, gate: &Gate) -> bool {
+        self.saw_pending(gate.number) || self.seen(gate.after).is_some()
     }
 
     /// In the order of the phases.

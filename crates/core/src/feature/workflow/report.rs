@@ -7,6 +7,7 @@ use crate::feature::workflow::check::{
 };
 use crate::feature::workflow::definition::{Gate, Workflow};
 use crate::feature::workflow::manifest::MANIFEST_FILE;
+use crate::feature::workflow::standing::ClearedGate;
 use crate::text::lang::Lang;
 
 /// `14,832`.
@@ -65,8 +66,9 @@ impl GateReport {
         (self.before > 0).then(|| (saved * 1000 + self.before / 2) / self.before)
     }
 
-    /// `path` is shown as the manifest's. The English form is that of workflows of this kind everywhere.
-    pub fn text(&self, lang: Lang, path: &str) -> String {
+    /// `path` is shown as the manifest's. The English form is that of workflows of this kind everywhere. It says *passed* only
+    /// of a checkpoint that was recorded as such.
+    pub fn text(&self, lang: Lang, path: &str, cleared: Option<&ClearedGate>) -> String {
         let (phase, next) = (self.gate.after, self.gate.after + 1);
         let ja = lang == Lang::Ja;
         let mut out = if ja {
@@ -138,12 +140,17 @@ impl GateReport {
         };
 
         let missing = self.missing().len();
-        let _ = match (missing, lang) {
-            (0, Lang::En) => writeln!(out, "\nGate status: PASSED. Proceeding to Phase {next}."),
-            (1, Lang::En) => writeln!(out, "\nGate status: NOT PASSED. 1 item is missing."),
-            (_, Lang::En) => writeln!(out, "\nGate status: NOT PASSED. {missing} items are missing."),
-            (0, Lang::Ja) => writeln!(out, "\n判定: 合格。フェーズ{next}に進めます。"),
-            (_, Lang::Ja) => writeln!(out, "\n判定: 不合格。{missing}件が不足しています。"),
+        let is_passed = cleared.map(|known| !known.skipped);
+        let _ = match (missing, is_passed, lang) {
+            (0, Some(true), Lang::En) => writeln!(out, "\nGate status: PASSED. Proceeding to Phase {next}."),
+            (0, Some(false), Lang::En) => writeln!(out, "\nGate status: SKIPPED. Nothing is missing."),
+            (0, None, Lang::En) => writeln!(out, "\nGate status: NOT RECORDED. Nothing is missing."),
+            (1, _, Lang::En) => writeln!(out, "\nGate status: NOT PASSED. 1 item is missing."),
+            (_, _, Lang::En) => writeln!(out, "\nGate status: NOT PASSED. {missing} items are missing."),
+            (0, Some(true), Lang::Ja) => writeln!(out, "\n判定: 合格。フェーズ{next}に進めます。"),
+            (0, Some(false), Lang::Ja) => writeln!(out, "\n判定: 省略済み。不足はありません。"),
+            (0, None, Lang::Ja) => writeln!(out, "\n判定: 未記録。不足はありません。"),
+            (_, _, Lang::Ja) => writeln!(out, "\n判定: 不合格。{missing}件が不足しています。"),
         };
         out
     }
@@ -334,15 +341,28 @@ mod tests {
     #[test]
     fn a_gate_that_is_passed() {
         let met = [GateStep::Output, GateStep::Compaction].map(|step| (step, StepFinding::Met));
-        let text = report(met.to_vec()).text(Lang::En, PATH);
-        assert_eq!(text, include_str!("passed.txt"), "as workflows of this kind have always written it");
+        let text = |lang, cleared: Option<&ClearedGate>| report(met.to_vec()).text(lang, PATH, cleared);
+        let passed = ClearedGate::default();
+        assert_eq!(
+            text(Lang::En, Some(&passed)),
+            include_str!("passed.txt"),
+            "as workflows of this kind have always written it"
+        );
+        let skipped = ClearedGate { skipped: true, ..passed };
+        for (cleared, en, ja) in [
+            (None, "NOT RECORDED. Nothing is missing.", "未記録。不足はありません。"),
+            (Some(&skipped), "SKIPPED. Nothing is missing.", "省略済み。不足はありません。"),
+        ] {
+            assert!(text(Lang::En, cleared).ends_with(&format!("Gate status: {en}\n")));
+            assert!(text(Lang::Ja, cleared).ends_with(&format!("判定: {ja}\n")));
+        }
     }
 
     #[test]
     fn only_a_compaction_that_was_seen_is_called_one() {
         let texts = |finding: StepFinding| {
             let report = report(vec![(GateStep::Compaction, finding)]);
-            let line = |lang| report.text(lang, PATH).lines().nth(6).unwrap_or_default().to_owned();
+            let line = |lang| report.text(lang, PATH, None).lines().nth(6).unwrap_or_default().to_owned();
             [line(Lang::En), line(Lang::Ja)]
         };
         let room = |used_pct| StepFinding::NotNeeded(Lack::RoomLeft { used_pct });
@@ -393,8 +413,8 @@ mod tests {
             ),
         ]);
         report.files.push(NamedFile { name: "src/gone.rs".into(), found: FoundFile::Missing });
-        insta::assert_snapshot!("not_passed", report.text(Lang::En, PATH));
-        insta::assert_snapshot!("not_passed-ja", report.text(Lang::Ja, PATH));
+        insta::assert_snapshot!("not_passed", report.text(Lang::En, PATH, None));
+        insta::assert_snapshot!("not_passed-ja", report.text(Lang::Ja, PATH, None));
     }
 
     #[test]
@@ -404,7 +424,7 @@ mod tests {
             StepFinding::Missing(Lack::NotReadBack { key: "3_discovery".into() }),
         )]);
         (report.section, report.files) = (None, Vec::new());
-        let text = report.text(Lang::En, PATH);
+        let text = report.text(Lang::En, PATH, None);
         assert!(
             text.contains("❌ File references valid:\n   - MANIFEST.yaml has no section of phase 3\n"),
             "{text}"

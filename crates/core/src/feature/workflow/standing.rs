@@ -76,7 +76,7 @@ impl WorkflowStanding {
     }
 
     /// When the last run of a phase began, by the manifest or by what the session saw.
-    pub fn run_began(&self, phase: usize) -> Option<Millis> {
+    fn run_began(&self, phase: usize) -> Option<Millis> {
         let section = self.manifest.as_ref().ok().and_then(|manifest| manifest.section(phase));
         // A time after the manifest's last write is a mistake.
         let is_past = |began: &Millis| self.written.is_none_or(|written| began.0 <= written.0 + 1000);
@@ -89,29 +89,27 @@ impl WorkflowStanding {
         self.owner.as_deref().is_some_and(|owner| owner != session)
     }
 
-    /// Gates before the phase under way that were not cleared.
+    /// Gates that were not cleared: those before the phase under way, and those that the session saw pending. Going back or
+    /// `status: complete` does not take back what was seen.
     pub fn pending_gates(&self) -> Vec<Gate> {
         let Ok(manifest) = &self.manifest else { return Vec::new() };
-        let Some(current) = manifest.current else { return Vec::new() };
+        let attached = self.attached.as_ref();
+        let was_pending = |gate: &Gate| attached.is_some_and(|attached| attached.saw_pending(gate.number));
         // A phase that never began left no output; one that did begin is not undone by its status.
-        let was_seen = |gate: &Gate| {
-            self.attached.as_ref().is_some_and(|attached| {
-                attached.seen(gate.after).is_some()
-                    || attached.pending.iter().any(|pending| pending.gate == gate.number)
-            })
-        };
+        let has_begun = |gate: &Gate| attached.is_some_and(|attached| attached.seen(gate.after).is_some());
         let left_out = |gate: &Gate| {
-            !was_seen(gate)
+            !has_begun(gate)
                 && manifest.section(gate.after).is_some_and(|section| {
                     let skipped =
                         section.status.as_deref().is_some_and(|it| it.eq_ignore_ascii_case("skipped"));
                     skipped && section.began.is_none() && section.body == 0 && section.artifacts.is_empty()
                 })
         };
-        let gates = manifest.workflow.gates().into_iter();
-        gates
-            .filter(|gate| gate.after < current && !left_out(gate) && self.clearance(gate.number).is_none())
-            .collect()
+        let is_reached =
+            |gate: &Gate| manifest.current.is_some_and(|current| gate.after < current) && !left_out(gate);
+        let is_pending =
+            |gate: &Gate| (was_pending(gate) || is_reached(gate)) && self.clearance(gate.number).is_none();
+        manifest.workflow.gates().into_iter().filter(is_pending).collect()
     }
 
     /// The marks of a session that enters this workflow. `began` is the start of its phase, if observed.
@@ -121,6 +119,7 @@ impl WorkflowStanding {
             manifest: self.path.clone(),
             workflow: manifest.name.clone(),
             of: manifest.workflow.phases.len(),
+            gone: self.attached.as_ref().and_then(|attached| attached.gone),
             ..AttachedWorkflow::default()
         };
         if let Some(number) = manifest.current {
@@ -157,6 +156,20 @@ impl WorkflowStanding {
             }
             Err(damage) => check::report_unreadable(gate, damage, self.written),
         }
+    }
+
+    /// The first gate that blocks agents, with its report. A manifest that says *passed* is believed if nothing is missing.
+    pub fn find_blocking_gate(&self, at: &GateContext<'_>) -> Option<(Gate, GateReport)> {
+        let manifest = self.manifest.as_ref().ok()?;
+        self.pending_gates().into_iter().find_map(|gate| {
+            let report = self.check_gate(gate, &at.moment_after(gate.after));
+            let began = self.run_began(gate.after);
+            let claimed = manifest.passed(gate.number).is_some_and(|passed| {
+                let of_this_run = passed.at.zip(began).is_none_or(|(at, began)| at >= began);
+                passed.status.as_deref() == Some("passed") && of_this_run
+            });
+            (!(claimed && report.is_met())).then_some((gate, report))
+        })
     }
 
     /// Phases for a handoff, with their pending gates.

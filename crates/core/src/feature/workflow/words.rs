@@ -81,7 +81,6 @@ pub(super) fn manifest_lost(lang: Lang, gate: usize, manifest: &str, loss: &Loss
                 Loss::Unreadable(_) => "cannot be read",
                 Loss::OtherWorkflow(_) => "names another workflow",
                 Loss::NoPhase => "has no phase any more",
-                Loss::Complete => "calls itself complete",
             };
             format!(
                 "Tidegate blocked a subagent: checkpoint {gate} has not passed, and its manifest {manifest} {what}. Claude will restore it. \
@@ -90,14 +89,13 @@ pub(super) fn manifest_lost(lang: Lang, gate: usize, manifest: &str, loss: &Loss
         }
         Lang::Ja => {
             let what = match loss {
-                Loss::Gone => "なくなりました",
-                Loss::Unreadable(_) => "読めません",
-                Loss::OtherWorkflow(_) => "別のワークフローを指しています",
-                Loss::NoPhase => "フェーズを失っています",
-                Loss::Complete => "完了を名乗っています",
+                Loss::Gone => "がなくなりました",
+                Loss::Unreadable(_) => "が読めません",
+                Loss::OtherWorkflow(_) => "が別のワークフローを指しています",
+                Loss::NoPhase => "にフェーズの記録がありません",
             };
             format!(
-                "Tidegate: サブエージェントの起動をブロックしました。チェックポイント{gate}は未通過ですが、マニフェスト {manifest} が{what}。\
+                "Tidegate: サブエージェントの起動をブロックしました。チェックポイント{gate}は未通過ですが、マニフェスト {manifest} {what}。\
                  Claude が元に戻します。ワークフローをやめるには: `tidegate workflow detach`。"
             )
         }

@@ -125,6 +125,11 @@ pub(super) static CYCLE: Room = Room {
             yes(pick!(decided.effects(), Effect::Cycle(CycleEffect::SetAside { .. }) => ()).is_some())
         }),
         ("leaves", leaves),
+        ("leaves, of the turn", |decided| {
+            let turn =
+                pick!(decided.effects(), Effect::Mark(Mark::Cycle(CycleMark::StageTurn(turn))) => turn);
+            or_dash(turn.map(|turn| format!("{turn:?}").to_lowercase()).unwrap_or_default())
+        }),
     ],
     ..plain("cycle")
 };
@@ -145,6 +150,10 @@ fn file(cell: &str) -> Known<String> {
         "a link" => return Known::Broken("a link".into()),
         "ours" => running("sprint"),
         "ours, at audit" => running("audit"),
+        "ours, at ship" => running("ship"),
+        "ours, at ship after an audit without findings" => {
+            running("ship").replacen('{', r#"{"metrics": {"audit": {"open": 0}},"#, 1)
+        }
         "torn" => r#"{"stage": "spr"#.into(),
         "a list" => "[]".into(),
         "ours, with an unknown stage" => running("deploy"),
@@ -375,6 +384,7 @@ fn what(case: &mut Situation, cell: &str) {
             (case.cycle.file, case.cycle.open) = (Some("failed".into()), Some("2".into()));
         }
         "broke in" => at("sprint", "yes, the person interrupted"),
+        "moved on" => case.cycle.file = Some("ours, at ship".into()),
         "not done, skill renamed" => {
             at("sprint", "-");
             case.cycle.skill = Some("run".into());

@@ -40,8 +40,10 @@ pub(crate) struct Draft {
     held_elsewhere: Option<usize>,
     /// Phases that began in this session, which is attached to the workflow if there are any.
     began: Vec<usize>,
-    /// The gate after phase 3 was seen pending.
-    pending: bool,
+    /// Gates that were seen pending.
+    pending: Vec<usize>,
+    /// The manifest is a link to that of another workflow.
+    linked: bool,
     /// The manifest was seen missing.
     gone: bool,
     /// Workflows that other sessions left.
@@ -173,13 +175,13 @@ impl Draft {
         let files = found.map(|found| (3, vec![NamedFile { name: "discovery.md".into(), found }]));
         WorkflowStanding {
             root: "/p".into(),
-            path: PATH.into(),
+            path: if self.linked { PATH.replace("/x/", "/y/") } else { PATH.into() },
             manifest: Manifest::parse(text.as_bytes(), |name| (name == "feature").then(Workflow::default)),
             written: Some(ago(if self.untouched { 25 * 3_600_000 } else { 1000 })),
             files: files.into_iter().collect(),
             cleared_gates: self.cleared_gates.clone(),
             owner: self.owner.clone(),
-            attached: self.attached().filter(|attached| attached.manifest == PATH),
+            attached: self.attached().filter(|attached| attached.manifest == PATH && !self.linked),
             held_elsewhere: self.held_elsewhere,
         }
     }
@@ -191,8 +193,9 @@ impl Draft {
         for number in &self.began {
             attached.begin(&began(*number, BEGAN));
         }
-        if self.pending {
-            attached.close(PendingGate { gate: 1, after: 3, at: ENDED });
+        for gate in &self.pending {
+            let gate = Workflow::default().gate(*gate).expect("a gate");
+            attached.close(PendingGate::new(gate, ENDED));
         }
         attached.gone = self.gone.then_some(ENDED);
         (!self.began.is_empty()).then_some(attached)
@@ -308,6 +311,7 @@ fn from(case: &mut Situation, cell: &str) {
     match how {
         "" => {}
         "held by a gate" => draft.held_elsewhere = Some(1),
+        "checkpoint 2 pending" => draft.pending = vec![2],
         "taken by another session" => draft.owner = Some("another".into()),
         other => panic!("no such workflow: {other}"),
     }
@@ -320,7 +324,10 @@ fn to(case: &mut Situation, cell: &str) {
         case.put("agent_id", "a1");
     }
     match to {
-        "complete" => case.workflow.more = "status: complete\n",
+        "complete" => {
+            case.workflow.more = "status: complete\n";
+            case.workflow.phase = case.workflow.began.last().unwrap_or(&5).to_string();
+        }
         "torn" => case.workflow.text = Some(Known::Value("current_phase: [".into())),
         "gone" => case.workflow.text = Some(Known::Absent),
         phase => case.workflow.phase = phase.into(),
@@ -359,12 +366,16 @@ fn agent(case: &mut Situation, cell: &str) {
 /// What became of the manifest of a pending gate.
 fn manifest_then(case: &mut Situation, cell: &str) {
     let draft = &mut case.workflow;
-    (draft.phase, draft.section, draft.began, draft.pending) = ("4".into(), "-".into(), vec![3, 4], true);
+    (draft.phase, draft.section, draft.began, draft.pending) = ("4".into(), "-".into(), vec![3, 4], vec![1]);
     draft.cleared_gates.clear();
     draft.text = match cell {
         "as it was" => None,
         "gone" => Some(Known::Absent),
         "a link out of the project" => Some(Known::Broken("it leads out of the project".into())),
+        "a link to another manifest" => {
+            (draft.linked, draft.phase) = (true, "2".into());
+            None
+        }
         "torn" => Some(Known::Value("current_phase: 4\nphases: {".into())),
         "empty" => Some(Known::Value(String::new())),
         "of another workflow" => Some(Known::Value("workflow: release\ncurrent_phase: 4\n".into())),
@@ -374,6 +385,31 @@ fn manifest_then(case: &mut Situation, cell: &str) {
         }
         "complete, at phase 3" => {
             (draft.phase, draft.more) = ("3".into(), "status: complete\n");
+            None
+        }
+        "complete, without a phase" => {
+            (draft.phase, draft.more) = ("unknown".into(), "status: complete\n");
+            None
+        }
+        "taken over by another session" => {
+            draft.owner = Some("another".into());
+            None
+        }
+        "taken over by another session, then past phase 3" => {
+            (draft.owner, draft.began, draft.pending) = (Some("another".into()), vec![3], Vec::new());
+            None
+        }
+        "taken over by another session, then past phase 8" => {
+            (draft.owner, draft.phase, draft.cleared_gates) =
+                (Some("another".into()), "9".into(), vec![passed(1)]);
+            None
+        }
+        "taken over by another session, gone" => {
+            draft.owner = Some("another".into());
+            Some(Known::Absent)
+        }
+        "taken over by another session, passed" => {
+            (draft.owner, draft.cleared_gates) = (Some("another".into()), vec![passed(1)]);
             None
         }
         "phase 3 skipped" => {
@@ -429,7 +465,7 @@ fn left(case: &mut Situation, cell: &str) {
             phase: "4".into(),
             section: "whole".into(),
             began: vec![3, 4],
-            pending,
+            pending: if pending { vec![1] } else { Vec::new() },
             untouched: how.contains("untouched"),
             cleared_gates: if pending { Vec::new() } else { vec![passed(1)] },
             owner: Some("another".into()),

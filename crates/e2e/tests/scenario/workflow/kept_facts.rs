@@ -1,5 +1,5 @@
-//! What must stay in the conversation by the manifest is named to the summariser, and given back where it was lost; the
-//! report of a checkpoint says what happened.
+//! Decisions, constraints and blockers of a manifest survive a compaction: the summariser hears of them, and Claude gets back those
+//! that the summary lost. The report of a checkpoint says what happened.
 
 use tidegate_e2e::client::SONNET_4_5;
 use tidegate_e2e::home::Home;

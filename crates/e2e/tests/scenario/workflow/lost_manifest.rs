@@ -1,4 +1,4 @@
-//! A pending checkpoint stays closed whatever happens to its manifest, and a person can always leave the workflow.
+//! No damage to a manifest opens its pending checkpoint; a person can leave the workflow.
 //!
 //! The files change between two events: the client refuses most of this to the model's own commands.
 

@@ -1,9 +1,9 @@
-//! The next session takes an unfinished workflow over, with its closed checkpoint.
+//! A workflow whose session was killed continues in the next one, with its closed checkpoint.
 
 use tidegate_e2e::client::SONNET_4_5;
 use tidegate_e2e::home::Home;
 use tidegate_e2e::model::{Model, Reply, Script};
-use tidegate_e2e::tidegate::Tidegate;
+use tidegate_e2e::tidegate::{Tidegate, binary};
 
 use super::super::work::launch;
 use super::{MANIFEST, gate, persist, phase, spawns};
@@ -65,6 +65,40 @@ fn a_manifest_that_goes_between_sessions_opens_nothing() {
     tidegate.assert_unfailing();
     let denied = model.last_main().last_tool_result();
     assert!(denied.is_error && denied.text.contains(&format!("Restore {MANIFEST}")), "{denied:?}");
+    model.finish();
+}
+
+/// The model names the session that ended, with the option and in its variables, and goes back. None of it opens the checkpoint.
+#[test]
+fn an_agent_does_not_give_its_workflow_away() {
+    let home = Home::new();
+    let tidegate = Tidegate::init_with(&home, &["--with", "workflow"]);
+    let model = Model::start(until_the_gate());
+    launch(&home, &model).on(SONNET_4_5).ask("go through the phases");
+    model.finish();
+    let ended = tidegate.records_of("SessionEnd");
+    let ended = ended.first().and_then(|record| record["session"].as_str()).expect("a session");
+
+    let attach = format!("attach {MANIFEST}");
+    let script = Script::new()
+        .main(gate(&format!("{attach} --session {ended}")).used(20_000))
+        .main(
+            Reply::bash(format!("CLAUDE_CODE_SESSION_ID={ended} {} gate {attach}", binary().display()))
+                .used(21_000),
+        )
+        .main(Reply::agent("NOT GIVEN AWAY").used(22_000))
+        .main(phase(3).used(23_000))
+        .main(Reply::agent("NOT BACK").used(24_000))
+        .main(Reply::text("done").used(25_000));
+    let model = Model::start(script);
+    launch(&home, &model).on(SONNET_4_5).ask("what is next?");
+    tidegate.assert_unfailing();
+    assert_eq!(spawns(&tidegate), ["a checkpoint was not passed"; 2]);
+    let requests = model.main_requests();
+    for at in [1, 2] {
+        let refused = requests[at].last_tool_result();
+        assert!(refused.is_error && refused.text.contains("it does not run in session"), "{refused:?}");
+    }
     model.finish();
 }
 

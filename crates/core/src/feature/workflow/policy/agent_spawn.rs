@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::{
-    ActiveWorkflow, BLOCKED, ID, LAST, NOW, PLAN, SOON, describe_use, find_active, first_pending_gate,
-    gate_context, gate_marks, gate_text, gone_mark, loss_text, new_phase_mark, until_boundary,
+    ActiveWorkflow, BLOCKED, ID, LAST, NOW, PLAN, SOON, describe_use, find_active, gate_context, gate_marks,
+    gate_text, gone_mark, loss_text, new_phase_mark, until_boundary,
 };
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known};
@@ -40,7 +40,7 @@ pub(super) fn decide_spawn(
     };
     let level = facts.meter.reading().and_then(|reading| settings.level(reading));
     let pending = standing
-        .and_then(|standing| first_pending_gate(standing, &gate_context(facts, config, standing, attached)));
+        .and_then(|standing| standing.find_blocking_gate(&gate_context(facts, config, standing, attached)));
     let phase = standing.and_then(|standing| Some((standing.manifest.as_ref().ok()?, standing)));
     let mut verdict = AgentSpawn { facts, config, attached, level, pending, lost, phase }.decide();
     if damaged && verdict.call == Call::Pass && verdict.says.is_empty() {

@@ -1,8 +1,8 @@
 //! A manifest was written: who owns it, and whether a phase ended.
 
 use super::{
-    NOW, SOON, describe_use, first_pending_gate, gate_context, gate_marks, gate_text, gone_mark,
-    is_same_file, list_missing, loss_text, new_phase_mark, phase_name, until_boundary,
+    NOW, SOON, describe_use, gate_context, gate_marks, gate_text, gone_mark, is_same_file, list_missing,
+    loss_text, new_phase_mark, phase_name, until_boundary,
 };
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known};
@@ -212,7 +212,7 @@ impl PhaseChange<'_> {
             "Phase {ended} has ended and phase {begins} ({}) begins.",
             phase_name(manifest, *begins).replace('_', " ")
         );
-        let gate = first_pending_gate(self.standing, &self.at);
+        let gate = self.standing.find_blocking_gate(&self.at);
         let full = (*level >= SOON).then(|| format!(" {}.", describe_use(facts)));
         let (text, because, asks, asked) = match gate {
             Some((gate, report)) => {
@@ -220,7 +220,12 @@ impl PhaseChange<'_> {
                 let mut text =
                     format!("{head}{} {}", full.unwrap_or_default(), gate_text(gate, &report, claimed));
                 text += " Tidegate blocks new agents until then.";
-                (text, "a gate lies before the phase that begins", Asks::gate(gate.number), false)
+                let because = if gate.after < *begins {
+                    "a gate lies before the phase that begins"
+                } else {
+                    "a checkpoint was not passed"
+                };
+                (text, because, Asks::gate(gate.number), false)
             }
             None if *level >= NOW => {
                 let report = self

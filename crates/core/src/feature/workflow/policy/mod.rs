@@ -178,15 +178,16 @@ fn find_active<'a>(facts: &'a Facts<'_>, attached: Option<&'a AttachedWorkflow>)
     let Some(attached) = attached else { return ActiveWorkflow::No("no workflow is under way here") };
     let known = &facts.workflow.standing;
     let session = facts.event.session.as_str();
-    if known.value().is_some_and(|standing| standing.belongs_to_other_than(session)) {
-        return ActiveWorkflow::No("another session has the workflow now");
-    }
+    let is_others = |standing: &WorkflowStanding| standing.belongs_to_other_than(session);
     if attached.is_untouched(known, facts.now) {
         return ActiveWorkflow::No("the workflow was not touched for a day");
     }
     match (attached.closed_gate(known, session, facts.now), known) {
         (Some(ClosedGate::Lost(gate, loss)), _) => ActiveWorkflow::Lost(attached, gate, loss),
         (Some(ClosedGate::Pending(_)), Known::Value(standing)) => ActiveWorkflow::Yes(standing, attached),
+        (_, Known::Value(standing)) if is_others(standing) => {
+            ActiveWorkflow::No("another session has the workflow now")
+        }
         (_, Known::Absent) => ActiveWorkflow::No("the manifest is gone"),
         (_, Known::Broken(_)) => ActiveWorkflow::Damaged(attached),
         (_, Known::Value(standing)) => match &standing.manifest {
@@ -204,27 +205,23 @@ fn gate_marks(
     standing: &WorkflowStanding,
     attached: &AttachedWorkflow,
 ) -> Vec<Effect> {
-    if attached.loss(&facts.workflow.standing).is_some_and(|loss| loss != Loss::Complete) {
+    if attached.loss(&facts.workflow.standing).is_some() {
         return Vec::new();
     }
+    let is_ours = !standing.belongs_to_other_than(facts.event.session.as_str());
     let pending = standing.pending_gates();
     // A manifest that says *passed* may be believed.
     let blocks =
-        first_pending_gate(standing, &gate_context(facts, config, standing, Some(attached))).is_some();
-    let complete = standing.manifest.as_ref().is_ok_and(|manifest| manifest.complete);
+        standing.find_blocking_gate(&gate_context(facts, config, standing, Some(attached))).is_some();
     let is_fresh = |known: &PendingGate| facts.now.since(known.at) < NOTED_MS;
     let is_noted =
         |gate: &Gate| attached.pending.iter().any(|known| known.gate == gate.number && is_fresh(known));
     let closed = pending
         .iter()
-        .filter(|gate| blocks && !is_noted(gate))
+        .filter(|gate| blocks && !is_noted(gate) && (is_ours || attached.concerns(gate)))
         .map(|gate| Mark::GatePending(PendingGate::new(*gate, facts.now)));
-    // A complete workflow at an earlier phase does not undo the gate.
-    let is_open = |known: &&PendingGate| {
-        let cleared = standing.clearance(known.gate).is_some();
-        !pending.iter().any(|gate| gate.number == known.gate) && (cleared || !complete)
-    };
-    let opened = attached.pending.iter().filter(is_open).map(|known| Mark::GateOpen(known.gate));
+    let is_cleared = |known: &&PendingGate| standing.clearance(known.gate).is_some();
+    let opened = attached.pending.iter().filter(is_cleared).map(|known| Mark::GateOpen(known.gate));
     closed.chain(opened).map(Effect::mark).collect()
 }
 
@@ -235,21 +232,6 @@ const GONE_NOTED_MS: u64 = 1000;
 fn gone_mark(facts: &Facts<'_>, attached: &AttachedWorkflow) -> Option<Effect> {
     let is_new = attached.gone.is_none_or(|gone| facts.now.since(gone) > GONE_NOTED_MS);
     is_new.then(|| Effect::mark(Mark::ManifestGone(facts.now)))
-}
-
-/// The first gate that blocks agents, with its report.
-fn first_pending_gate(standing: &WorkflowStanding, at: &GateContext<'_>) -> Option<(Gate, GateReport)> {
-    let manifest = standing.manifest.as_ref().ok()?;
-    standing.pending_gates().into_iter().find_map(|gate| {
-        let report = standing.check_gate(gate, &at.moment_after(gate.after));
-        // The manifest claims that it was passed in this run: believed if all conditions are met.
-        let began = standing.run_began(gate.after);
-        let claimed = manifest.passed(gate.number).is_some_and(|passed| {
-            let of_this_run = passed.at.zip(began).is_none_or(|(at, began)| at >= began);
-            passed.status.as_deref() == Some("passed") && of_this_run
-        });
-        (!(claimed && report.is_met())).then_some((gate, report))
-    })
 }
 
 /// `None` if the phase is the one last seen.

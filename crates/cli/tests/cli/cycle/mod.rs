@@ -9,6 +9,8 @@ use crate::answer::{Answer, Ran};
 use crate::sandbox::{Sandbox, in_parallel};
 use crate::transcript::{Transcript, addressed, answer};
 
+mod again;
+
 const FILE: &str = ".claude/dev-cycle.state.json";
 const STAGES: [&str; 4] = ["sprint", "audit", "ship", "retrospective"];
 
@@ -225,6 +227,8 @@ fn no_room_stops_and_another_session_resumes() {
     play.session = "s-5";
     play.stop().silent();
     assert!(play.cycle(&["resume", "--from", "deploy"]).failed().contains("has no stage deploy"));
+    let skips = play.cycle(&["resume", "--from", "ship", "--anyway"]);
+    assert!(skips.failed().contains("ship comes after audit, which is not done"), "{skips:?}");
     // As little is left as before.
     let refused = play.cycle(&["resume"]);
     let why =
@@ -314,6 +318,11 @@ fn nothing_is_shipped_past_open_findings() {
     assert!(
         play.cycle(&["done", "--metric", "open=many"]).failed().contains("takes the number of open findings")
     );
+    assert!(
+        play.cycle(&["done", "--metric", "open=3", "--metric", "open=0"])
+            .failed()
+            .contains("`open` is given twice")
+    );
     let open = play.cycle(&["done", "--metric", "findings=3", "--metric", "open=2"]);
     assert!(open.ok().contains("is not done yet: 2 findings are open."), "{open:?}");
     assert!(play.held().contains("Fix the open findings (2 reported), with `tidegate cycle fix-loop`"));
@@ -356,6 +365,7 @@ fn nothing_is_shipped_past_open_findings() {
     // Fixed, audited again, shipped.
     assert_eq!(play.cycle(&["resume", "--json"]).json()["stage"], "audit");
     assert!(play.held().contains("Invoke the skill `audit`; count the findings"), "the old number is gone");
+    assert_eq!(play.cycle(&["fix-loop"]).ok(), "Round 1 of 2 in stage audit\n", "its rounds are there again");
     play.finishes("audit");
     assert!(play.held().contains("for stage ship"));
 }
@@ -482,6 +492,15 @@ fn a_person_who_breaks_in_is_not_run_over() {
     let told = message(&play.stop());
     assert!(told.starts_with("Tidegate: dev-cycle waits at sprint, because you sent a prompt"), "{told}");
     assert_eq!(play.because(), "the person interrupted");
+    // A turn that the client begins by itself answers nothing.
+    play.prompt(
+        "<task-notification>\n<task-id>b1</task-id>\n<status>completed</status>\n</task-notification>",
+    );
+    play.stop().silent();
+    assert_eq!(
+        (play.because().as_str(), &play.state()["stage"]),
+        ("the person has not answered", &json!("sprint"))
+    );
     play.prompt("good, go on");
     assert!(play.held().contains("for stage audit"));
 }

@@ -1,0 +1,91 @@
+//! An agent that would begin again, begin later or drop the cycle, and may not.
+
+use serde_json::json;
+
+use super::{Play, message};
+use crate::answer::Ran;
+use crate::people::by_agent_of;
+
+impl Play {
+    fn agent(&self, args: &[&str]) -> Ran {
+        by_agent_of(&self.sandbox, &[&["cycle"], args].concat(), self.session)
+    }
+}
+
+#[test]
+fn a_failure_is_told_before_anything_begins_again() {
+    let play = Play::new();
+    play.uses(10_000);
+    play.start();
+    play.invokes("sprint");
+    play.agent(&["fail", "the build is red"]).ok();
+    for args in [&["resume"][..], &["abandon"], &["start"]] {
+        let ran = play.agent(args);
+        assert!(
+            ran.failed().contains("stage sprint failed in this turn, and the person does not know it yet"),
+            "{ran:?}"
+        );
+        assert_eq!(play.state()["status"], "failed", "{args:?}");
+    }
+    assert!(message(&play.stop()).starts_with("Tidegate stopped dev-cycle: stage sprint failed"));
+    play.agent(&["resume"]).ok();
+}
+
+/// The model edits the state file instead of doing the audit.
+#[test]
+fn a_file_that_was_moved_on_takes_nothing_forward() {
+    let play = Play::new();
+    play.uses(10_000);
+    play.start();
+    play.finishes("sprint");
+    assert!(play.held().contains("for stage audit"));
+    let audit = play.text();
+    play.write(&audit.replace("\"stage\": \"audit\"", "\"stage\": \"ship\""));
+    for args in [&["done"][..], &["resume"], &["resume", "--from", "ship"]] {
+        let ran = play.agent(args);
+        assert!(ran.failed().contains("ship comes after audit, which is not done"), "{args:?} {ran:?}");
+    }
+    let told = message(&play.stop());
+    assert!(told.contains("its state file names ship although audit is not done"), "{told}");
+    play.stop().silent();
+    play.agent(&["resume", "--from", "audit"]).ok();
+    play.finishes("audit");
+    assert!(play.held().contains("for stage ship"));
+}
+
+#[test]
+fn an_agent_reports_only_for_its_own_session() {
+    let play = Play::new();
+    play.start();
+    play.invokes("sprint");
+    let mut begins = play.payload("SessionStart", json!({ "source": "startup" }));
+    begins["session_id"] = json!("s-2");
+    let _ = play.sandbox.event(&begins);
+    for args in [&["done"][..], &["fail", "x"], &["abandon"], &["fix-loop"], &["resume"], &["start"]] {
+        let words = [&["cycle"], args, &["--session", "s-1"]].concat();
+        let ran = by_agent_of(&play.sandbox, &words, "s-2");
+        assert!(ran.failed().contains("it does not run in session s-1"), "{args:?} {ran:?}");
+    }
+    assert_eq!(play.state()["status"], "running");
+    play.agent(&["done"]).ok();
+}
+
+/// It asked the person, and resumes in a turn that the client began.
+#[test]
+fn an_agent_does_not_answer_its_own_question() {
+    let play = Play::new();
+    play.uses(10_000);
+    play.start();
+    play.prompt("begin the sprint");
+    play.finishes("sprint");
+    play.says("Shall I use the new schema?").silent();
+    play.agent(&["resume"]).ok();
+    play.finishes("sprint");
+    play.stop().silent();
+    assert_eq!(
+        (play.because().as_str(), &play.state()["stage"]),
+        ("the person has not answered", &json!("sprint"))
+    );
+    play.prompt("yes");
+    assert!(play.held().contains("for stage audit"));
+}
