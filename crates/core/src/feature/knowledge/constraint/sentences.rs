@@ -251,7 +251,7 @@ fn is_heading(text: &str) -> bool {
 }
 
 fn is_written_by_program(text: &str) -> bool {
-    const BEGINS: [&str; 18] = [
+    const BEGINS: [&str; 19] = [
         "at ",
         "--> ",
         "File \"",
@@ -270,6 +270,7 @@ fn is_written_by_program(text: &str) -> bool {
         "commit ",
         "CONFLICT ",
         "Caused by",
+        "Operation stopped by hook",
     ];
     if BEGINS.iter().any(|begin| text.starts_with(begin))
         || text.starts_with(['●', '⎿', '⏺', '✗', '✘', '✓', '✔', '│', '('])

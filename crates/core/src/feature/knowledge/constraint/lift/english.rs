@@ -7,8 +7,7 @@ use crate::text::word_list::{Words, among};
 /// They stand for what the person asked for.
 const RULES: Words = "rule rules limit limits constraint constraints restriction restrictions requirement requirements said ban";
 
-const DENIALS: Words =
-    "not no never don't dont doesn't won't can't cannot mustn't shouldn't isn't aren't without nobody";
+const DENIALS: Words = "not no never don't dont doesn't won't can't cannot mustn't shouldn't isn't aren't without nobody nothing";
 
 /// The permission comes later, or perhaps never.
 const CONDITIONS: Words = "if once when unless until after whenever provided assuming before";
@@ -33,7 +32,7 @@ const OBJECTS: Words =
     "it this that these those the them everything all now to and then with please my your our as in on |";
 
 const CHANGE: Words = "touch chang edit modify updat alter rewrit adapt adjust";
-const ADD: Words = "add introduc install use hav have creat writ bring includ be";
+const ADD: Words = "add introduc install use hav have creat writ bring includ";
 
 /// A word as it is written, in lower case, and its stem.
 #[derive(Clone, Debug)]
@@ -119,8 +118,13 @@ pub(super) enum Part {
 }
 
 impl Lift {
-    pub(super) fn of(sentence: &str) -> Option<Lift> {
+    /// `restates`: the sentence is itself a constraint.
+    pub(super) fn of(sentence: &str, restates: bool) -> Option<Lift> {
         let clauses = clauses(sentence);
+        if restates {
+            let parts: Vec<Part> = clauses.iter().filter_map(|clause| uses(clause)).collect();
+            return (!parts.is_empty()).then_some(Lift::Several(parts));
+        }
         let is_conditional = clauses.iter().any(|clause| {
             clause.iter().enumerate().any(|(at, token)| {
                 // "After all", "before a commit".
@@ -184,12 +188,15 @@ fn takes_back(clause: &[Token]) -> Option<TakenBack> {
         return None;
     }
     let names_rule = has(subject, RULES);
+    // "The 300 line rule in generated files" is about 300 lines.
+    let rule = subject.iter().position(|token| among(RULES, &token.word)).unwrap_or(0);
+    let subject = if content(&subject[..rule]).is_empty() { subject } else { &subject[..rule] };
     let is_forget = clause[at].word == "forget";
     let of: Vec<String> = (content(subject).into_iter())
         .filter(|stem| !among("rul limit constraint restrict requir said ban", stem))
         .map(str::to_owned)
         .collect();
-    let says_all = has(subject, "all everything any every") && names_rule;
+    let says_all = names_rule && has(subject, "all everything any every");
     let only_all = of.iter().all(|stem| stem == "anything" || stem == "far");
     if says_all && only_all {
         return Some(TakenBack::All);
@@ -269,6 +276,11 @@ fn orders(clause: &[Token]) -> Option<Part> {
             && (among(OBJECTS, word(at + 1)) && word(at + 1) != "|" || word(at - 1) == "then")
     });
     let at = if among(OBJECTS, word(first + 1)) { first } else { second? };
+    // "Search docs, commits, comments", "commit to one of them".
+    let is_noun = word(at).ends_with('s') && clause[at].stem != word(at);
+    if is_noun || word(at) == "commit" && word(at + 1) == "to" {
+        return None;
+    }
     let stems = content(&clause[at + 1..]).into_iter().map(str::to_owned).collect();
     Some(Part::Orders { verb: clause[at].stem.clone(), stems })
 }
@@ -328,7 +340,7 @@ impl Gist {
         match part {
             Part::TakesBack { subject, names_rule } => {
                 let shared = subject.iter().filter(|stem| self.all.contains(stem)).count();
-                shared > 0 && if *names_rule { shared * 2 >= subject.len() } else { shared == subject.len() }
+                super::is_about(shared, subject.len(), self.all.len(), *names_rule)
             }
             Part::Releases { stems } => {
                 let shared = self.all.iter().filter(|stem| stems.contains(stem)).count();
@@ -343,11 +355,16 @@ impl Gist {
                         (None, Some(other)) => among(ADD, other),
                         (own, None) => own.is_none(),
                     };
+                    let is_known = self.verb.is_some() || !self.stems.is_empty();
                     // A permission for one thing does not lift what holds for all.
                     let is_whole = !self.stems.is_empty() || self.for_now || stems.len() <= 1;
                     // "You can write a page about the database" does not allow to write to it.
                     let is_object = |object: &String| self.stems.is_empty() || self.stems.contains(object);
-                    same_verb && has_all(stems) && is_whole && object.as_ref().is_none_or(is_object)
+                    is_known
+                        && same_verb
+                        && has_all(stems)
+                        && is_whole
+                        && object.as_ref().is_none_or(is_object)
                 }
             },
             Part::Orders { verb, stems } => {

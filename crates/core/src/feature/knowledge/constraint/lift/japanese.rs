@@ -16,8 +16,8 @@ const ALL: Words = "全部 すべて 全て 一切";
 /// The permission comes later, or perhaps never.
 const CONDITIONS: Words = "たら れば なら 場合 次第 とき てから";
 
-const PERMITS: Words = "ていい てよい て良い てもいい ても良い てもよい て大丈夫 ても大丈夫 て構 ても構 てかま てもかま て問題 ても問題 \
-    んでいい んでもいい んで大丈夫 いでいい いでもいい ていて 解禁 許可します 許可する";
+const PERMITS: Words = "ていい てよい て良い てもいい ても良い てもよい て大丈夫 ても大丈夫 て構 ても構 てかま てもかま て問題な て問題あり ても問題 \
+    んでいい んでもいい んで大丈夫 いでいい いでもいい 解禁 許可します 許可する";
 
 const RELEASES: Words = "なくていい なくてよい なくて良い なくてもいい なくても構 なくて構 なくて大丈夫 なくても大丈夫 なくて問題 \
     必要はな 必要はあり 必要ありま 必要な 不要";
@@ -112,6 +112,11 @@ fn mentions(text: &str, run: &str) -> bool {
     })
 }
 
+/// Whether `run` is the word `own`, or a compound with it.
+fn names(run: &str, own: &str) -> bool {
+    run == own || !own.is_ascii() && own.chars().nth(1).is_some() && run.contains(own)
+}
+
 fn mentions_meaning(text: &str, run: &str) -> bool {
     let same = SAME.iter().find(|same| among(same, run));
     mentions(text, run) || same.is_some_and(|same| each_word(same).any(|word| text.contains(word)))
@@ -157,17 +162,25 @@ fn takes_back(clause: &str) -> Option<Part> {
     }
     let names_rule = contains_any(clause, RULES);
     let forgets = contains_any(clause, "忘れて 撤回 取り消 取消");
-    let drops = contains_any(clause, "無視して 解除 なしで なしに なくしま 適用しな 緩和") && names_rule;
+    let drops = contains_any(clause, "無視して 解除 適用しな 緩和") && names_rule
+        || contains_any(
+            clause,
+            "件はなし 件なし 制限はなし 制限なし 制約はなし ルールはなし 条件はなし 話はなし",
+        );
     if !forgets && !drops {
         return None;
     }
     let is_rule = |run: &String| {
         among(
-            "件 制限 制約 規則 ルール 約束 条件 指示 話 言 忘 撤回 解除 無視 取 消 取消 適用 緩和 全部 全 行数",
+            "件 制限 制約 規則 ルール 約束 条件 指示 話 言 忘 撤回 解除 無視 発言 取 消 取消 適用 緩和 全部 全 行数",
             run,
         )
     };
-    let runs: Vec<String> = runs(clause).into_iter().filter(|run| !is_rule(run)).collect();
+    // 「生成ファイルでは300行ルールは無視していい」 is about 300 lines.
+    let rule = each_word(RULES).filter_map(|rule| clause.find(rule)).min().unwrap_or(clause.len());
+    let named = clause[..rule].rsplit(['は', 'も']).next().unwrap_or_default();
+    let named = if runs(named).iter().all(is_rule) { clause } else { named };
+    let runs: Vec<String> = runs(named).into_iter().filter(|run| !is_rule(run)).collect();
     if runs.is_empty() {
         return (names_rule && contains_any(clause, ALL)).then_some(Part::All);
     }
@@ -188,7 +201,6 @@ fn orders(clause: &str) -> Option<Part> {
 
 struct Gist {
     kind: ConstraintKind,
-    text: String,
     /// What it is about, with its verb.
     runs: Vec<String>,
     for_now: bool,
@@ -220,7 +232,7 @@ impl Gist {
         let own = denying.map(after).map(|clause| runs(&clause)).unwrap_or_default();
         // A clause without an object points at another one.
         let runs = if own.len() < 2 && !for_now { runs(&text) } else { own };
-        Gist { kind, text, runs, for_now, rejected }
+        Gist { kind, runs, for_now, rejected }
     }
 
     fn is_covered_by(&self, part: &Part) -> bool {
@@ -228,8 +240,13 @@ impl Gist {
         match part {
             Part::All => true,
             Part::TakesBack { runs, names_rule } => {
-                let shared = runs.iter().filter(|run| mentions_meaning(&self.text, run)).count();
-                shared > 0 && if *names_rule { shared * 2 >= runs.len() } else { shared == runs.len() }
+                // 「依存追加」 names both 「依存」 and 「追加」.
+                let is_named = |own: &&String| runs.iter().any(|run| names(run, own));
+                let is_known = |run: &&String| self.runs.iter().any(|own| names(run, own));
+                let (named, known) =
+                    (self.runs.iter().filter(is_named).count(), runs.iter().filter(is_known).count());
+                super::is_about(known, runs.len(), 0, *names_rule)
+                    && super::is_about(named, named, self.runs.len(), *names_rule)
             }
             Part::Releases(text) => {
                 let shared = self.runs.iter().filter(|run| mentions_meaning(text, run)).count();
