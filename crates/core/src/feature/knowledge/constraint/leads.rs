@@ -50,8 +50,8 @@ pub(super) fn lead_of(line: &str) -> Option<Lead> {
         match c {
             ':' | '：' if next.is_none_or(|next| next.is_whitespace() || c == '：' || !next.is_ascii()) => {
                 let head = &line[from..at];
-                if announces(head) {
-                    let is_last = line[end..].trim().is_empty();
+                let is_last = line[end..].trim().is_empty();
+                if announces(head, is_last) {
                     return Some(if is_last { extent(head) } else { Lead::Inline(from) });
                 }
             }
@@ -84,8 +84,8 @@ fn contains(head: &str, list: Words) -> bool {
     each_word(list).any(|word| head.contains(word))
 }
 
-/// Before a colon.
-fn announces(head: &str) -> bool {
+/// Before a colon. In the middle of a line a text may only be named: "it got a bad review: we have to …"
+fn announces(head: &str, is_last: bool) -> bool {
     if has(head, OWN) || contains(head, "ルール 条件 制約 注意") {
         return false;
     }
@@ -99,9 +99,9 @@ fn announces(head: &str) -> bool {
     let first =
         words(head).find(|word| !among("please can could you now and then", word)).unwrap_or_default();
     among(HANDLES, &first)
-        || has(head, SHOWN) && has(head, TEXTS)
         || contains(head, SAYS_JA)
-        || contains(head, SHOWN_JA) && contains(head, TEXTS_JA)
+        || is_last
+            && (has(head, SHOWN) && has(head, TEXTS) || contains(head, SHOWN_JA) && contains(head, TEXTS_JA))
 }
 
 /// A whole sentence: "Here is the mail from legal."

@@ -180,7 +180,8 @@ fn takes_back(clause: &str) -> Option<Part> {
     let rule = each_word(RULES).filter_map(|rule| clause.find(rule)).min().unwrap_or(clause.len());
     let named = clause[..rule].rsplit(['は', 'も']).next().unwrap_or_default();
     let named = if runs(named).iter().all(is_rule) { clause } else { named };
-    let runs: Vec<String> = runs(named).into_iter().filter(|run| !is_rule(run)).collect();
+    let named = each_word(ALL).fold(named.to_owned(), |named, all| named.replace(all, "は"));
+    let runs: Vec<String> = runs(&named).into_iter().filter(|run| !is_rule(run)).collect();
     if runs.is_empty() {
         return (names_rule && contains_any(clause, ALL)).then_some(Part::All);
     }
