@@ -4,10 +4,10 @@
 //! prompt ─ own words ─► sentences ─ a cue word? ─► rules of the language ─► constraint, or it lifts one
 //! ```
 //!
-//! Text in code, quotations, logs and tags of the host is not the person's. A wrong constraint is worse than a
-//! missed one: Claude would follow it for the rest of the session. So a cue alone is not enough, and questions,
-//! guesses and the words of others never count. The rules were chosen by the training part of
-//! `corpus/constraint`; `cargo xtask eval-constraints` prints how often they are right on both parts.
+//! Text in code, quotations, mails, logs and tags of the host is not the person's. Claude follows a constraint for the
+//! rest of the session, also one that the person never meant. So a cue alone is not enough, and questions, guesses and the
+//! words of others never count. The rules were chosen by the training part of `corpus/constraint`; `cargo xtask
+//! eval-constraints` prints how often they are right on both parts.
 
 mod english;
 mod japanese;
