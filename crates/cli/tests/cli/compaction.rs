@@ -184,7 +184,8 @@ fn what_was_lost_is_scored_and_told_once() {
 #[test]
 fn a_prompt_that_the_model_scheduled_is_not_the_persons() {
     let play = Play::new();
-    let type_prompt = |prompt: &str| drop(play.run_with("UserPromptSubmit.plain", &json!({ "prompt": prompt })));
+    let type_prompt =
+        |prompt: &str| drop(play.run_with("UserPromptSubmit.plain", &json!({ "prompt": prompt })));
     type_prompt("Add the export. No new dependencies.");
     let (binding, freeing) = ("Never run the tests.", "Forget everything I said.");
     for prompt in [binding, freeing] {

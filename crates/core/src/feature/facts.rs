@@ -192,10 +192,10 @@ impl Facts<'_> {
 
     /// The prompt that a person typed. One that the model scheduled in this session looks the same to a hook.
     pub fn typed_prompt(&self) -> Option<Cow<'_, str>> {
-        let is_scheduled = |prompt: &str| {
-            let hash = fnv::hash(prompt.trim().bytes());
-            self.marks.value().is_some_and(|marks| marks.session.scheduled.contains(&hash))
-        };
+        let scheduled =
+            self.marks.value().map(|marks| marks.session.scheduled.as_slice()).unwrap_or_default();
+        let is_scheduled =
+            |prompt: &str| !scheduled.is_empty() && scheduled.contains(&fnv::hash(prompt.trim().bytes()));
         self.event.human_prompt().filter(|prompt| !is_scheduled(prompt))
     }
 
