@@ -224,7 +224,7 @@ fn prepare_compaction(facts: &Facts<'_>, config: &Config) -> Verdict {
 /// With a cycle or workflow under way: the summary may lose its state.
 fn handoff(facts: &Facts<'_>) -> Option<Effect> {
     let in_cycle = facts.marks.value().is_some_and(|marks| marks.cycle.stage.is_some());
-    let steps = facts.workflow.standing.value().and_then(|standing| standing.steps());
+    let steps = facts.workflow.steps();
     let work = in_cycle || steps.is_some();
     work.then(|| Effect::Knowledge(effect::Effect::WriteHandoff(steps.into_iter().collect())))
 }

@@ -29,7 +29,7 @@ pub(super) fn for_each_sentence(prompt: &str, mut see: impl FnMut(Range<usize>))
         match own {
             Own::Line => paragraph = Some(from..at),
             Own::Until(end) if from < start + end => {
-                split_sentences(prompt, from..start + end, true, &mut see)
+                split_sentences(prompt, from..start + end, true, &mut see);
             }
             Own::Until(_) | Own::Nothing => {}
         }

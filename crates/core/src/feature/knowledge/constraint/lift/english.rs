@@ -28,8 +28,7 @@ const ADVERBS: Words = "now also just still again simply of course please ok oka
     yes well lgtm instead go ahead always finally go";
 
 /// "Commit it", not "commit messages are short".
-const OBJECTS: Words =
-    "it this that these those the them everything all now to and then with please my your our as in on |";
+const OBJECTS: Words = "a an it this that these those the them everything all now to and then with please my your our as in on |";
 
 const CHANGE: Words = "touch chang edit modify updat alter rewrit adapt adjust";
 const ADD: Words = "add introduc install use hav have creat writ bring includ";
