@@ -7,7 +7,8 @@ use crate::text::word_list::{Words, among};
 /// They stand for what the person asked for.
 const RULES: Words = "rule rules limit limits constraint constraints restriction restrictions requirement requirements said ban";
 
-const DENIALS: Words = "not no never don't dont doesn't won't can't cannot mustn't shouldn't isn't aren't without nobody nothing";
+const DENIALS: Words =
+    "not no never don't dont doesn't won't can't cannot mustn't shouldn't isn't aren't without nothing";
 
 /// The permission comes later, or perhaps never.
 const CONDITIONS: Words = "if once when unless until after whenever provided assuming before";
