@@ -1,4 +1,7 @@
-//! `cargo xtask eval-constraints`: which sentences of a prompt are found to forbid, require or limit something.
+//! `cargo xtask eval-constraints`: which sentences of a prompt are found to forbid, require or limit something,
+//! and which later prompts take such a constraint back.
+
+mod lift;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,8 +32,11 @@ pub(crate) fn evaluate() -> Done {
             let examples = read_examples(&part_file(part, language), Some(language))?;
             let counts = Counts::of(&examples, part == "train");
             print::line(&format!("{language}, {part}: {}", counts.summary()));
+            let lifts = lift::Counts::read(part, language)?;
+            print::line(&format!("{language}, {part}, taken back: {}", lifts.summary()));
             if part == "held-out" {
-                missed.extend(counts.missed_goals().into_iter().map(|what| format!("{language}: {what}")));
+                let goals = counts.missed_goals().into_iter().chain(lifts.missed_goals());
+                missed.extend(goals.map(|what| format!("{language}: {what}")));
             }
         }
     }
@@ -53,9 +59,13 @@ fn part_file(part: &str, language: &str) -> PathBuf {
 }
 
 fn read_examples(path: &Path, language: Option<&str>) -> Done<Vec<Example>> {
+    read_lines(path, |line| parse_example(line, language))
+}
+
+fn read_lines<T>(path: &Path, parse: impl Fn(&str) -> Option<T>) -> Done<Vec<T>> {
     let text = fs::read_to_string(path).while_(path.display())?;
     let example = |(number, line): (usize, &str)| {
-        parse_example(line, language).ok_or_else(|| {
+        parse(line).ok_or_else(|| {
             Failure::new(format!("{}:{}: not as the README says: {line}", path.display(), number + 1))
         })
     };

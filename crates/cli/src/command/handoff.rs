@@ -30,11 +30,11 @@ Examples:
   tidegate handoff --dry-run              print it, write nothing
   tidegate handoff --json | jq -r .file
 
-Contains the goal, constraints, state of a cycle or workflow, decisions, unverified
-edits, notes to review, next steps, open questions and paths. Leaves out everything
-that is not known. Tidegate tells the next session about the file, once, within a
-day. It writes the file anew each time and keeps your own changes in
-handoff.kept.md.")]
+Contains the goal and the constraints of the plan, the state of a cycle or workflow,
+decisions, unverified edits, notes to review, next steps, open questions and paths.
+Leaves out everything that is not known, and the words of your prompts. Within a day
+Tidegate tells each new session about the file, once. It writes the file anew each
+time and keeps your own changes in handoff.kept.md.")]
 pub(crate) struct Args {
     /// Print the summary and write nothing
     #[arg(long)]

@@ -458,8 +458,8 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("write .claude/context/handoff.md", ".claude/context/handoff.md に書く"),
     ("print it, write nothing", "表示するだけで書かない"),
     (
-        "Contains the goal, constraints, state of a cycle or workflow, decisions, unverified edits, notes to review, next steps, open questions and paths. Leaves out everything that is not known. Tidegate tells the next session about the file, once, within a day. It writes the file anew each time and keeps your own changes in handoff.kept.md.",
-        "目標、制約、サイクルやワークフローの状態、決定、未検証の変更、未整理のメモ、次の作業、残っている質問、パスが入ります。わからないことは書きません。1日以内に始まった次のセッションに、このファイルのことを一度だけ伝えます。毎回新しく書き直し、あなたの変更は handoff.kept.md に残します。",
+        "Contains the goal and the constraints of the plan, the state of a cycle or workflow, decisions, unverified edits, notes to review, next steps, open questions and paths. Leaves out everything that is not known, and the words of your prompts. Within a day Tidegate tells each new session about the file, once. It writes the file anew each time and keeps your own changes in handoff.kept.md.",
+        "目標と計画の制約、サイクルやワークフローの状態、決定、未検証の変更、未整理のメモ、次の作業、残っている質問、パスが入ります。わからないことと、プロンプトの文は書きません。1日以内に始まる各セッションに、このファイルのことを一度だけ伝えます。毎回新しく書き直し、あなたの変更は handoff.kept.md に残します。",
     ),
     ("Print the summary and write nothing", "表示するだけで、書き込みません"),
     // cycle

@@ -100,6 +100,20 @@ fn a_cycle_is_part_of_it() {
     assert!(!text(&sandbox, "handoff.md").contains("dev-cycle"), "what cannot be believed is left out");
 }
 
+/// The summary may lose the state of a cycle; without one there is no handoff.
+#[test]
+fn a_compaction_in_a_cycle_writes_it() {
+    let sandbox = at_work();
+    let _ = sandbox.event(&event(&sandbox, "PreCompact.auto"));
+    assert!(!path(&sandbox, "handoff.md").exists());
+    by_agent(&sandbox, &["cycle", "start"]).ok();
+    let _ = sandbox.event(&event(&sandbox, "PreCompact.auto"));
+    let handoff = text(&sandbox, "handoff.md");
+    assert!(handoff.contains("- sprint: under way\n"), "{handoff}");
+    let told = json!({ "model": true, "user": false });
+    assert_eq!(starts(&sandbox, SESSION, "compact"), told, "the person has the work before them");
+}
+
 #[test]
 fn nothing_is_made_up() {
     let sandbox = Sandbox::new();
@@ -140,7 +154,8 @@ fn others_are_told_once_and_who_wrote_it_after_a_boundary() {
     assert_eq!(starts(&sandbox, "other", "startup"), told);
     assert_eq!(starts(&sandbox, "other", "resume"), silent);
     assert_eq!(starts(&sandbox, SESSION, "resume"), silent, "it wrote it");
-    assert_eq!(starts(&sandbox, SESSION, "compact"), told, "and does not know any more");
+    let model_alone = json!({ "model": true, "user": false });
+    assert_eq!(starts(&sandbox, SESSION, "compact"), model_alone, "and does not know any more");
     assert_eq!(starts(&sandbox, SESSION, "compact"), silent);
     by_agent(&sandbox, &["handoff"]).ok();
     assert_eq!(starts(&sandbox, "other", "resume"), told, "another one");

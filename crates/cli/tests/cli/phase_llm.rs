@@ -134,6 +134,10 @@ fn the_answer_is_used_at_the_next_event_and_once() {
     );
     let bench = Bench::claude(&script);
     let bench = Bench(bench.0.with("CLAUDE_CODE_SESSION_ID", "s").with("CLAUDECODE", "1"));
+    // A skill of the person with a usual name.
+    let skill = bench.0.project().join(".claude/skills/tdd/SKILL.md");
+    fs::create_dir_all(skill.parent().expect("a folder")).expect("new folders");
+    fs::write(skill, "---\nname: tdd\ndescription: x\n---\n").expect("a new file");
     bench.prompt("s", PROMPT);
     bench.await_answer("s");
     let calls = bench.calls(1);
@@ -145,7 +149,10 @@ fn the_answer_is_used_at_the_next_event_and_once() {
 
     let said = bench.read("s");
     assert!(
-        said.contains(ENTERS) && said.contains("`implement`") && said.contains("learnings-coding.md"),
+        said.contains(ENTERS)
+            && said.contains("`implement`")
+            && said.contains("learnings-coding.md")
+            && said.contains("tdd"),
         "{said}"
     );
     assert_eq!(bench.read("s"), "", "once");

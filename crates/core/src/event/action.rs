@@ -40,6 +40,8 @@ pub enum Action<'a> {
     StopTask(Option<Cow<'a, str>>),
     /// The session leaves its worktree, which may be gone afterwards.
     LeaveWorktree,
+    /// The model schedules a prompt, which the host will submit like one of the person.
+    Schedule(Option<LongText<'a>>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

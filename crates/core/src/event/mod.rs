@@ -474,6 +474,16 @@ impl<'a> Event<'a> {
         }
     }
 
+    /// A prompt of the model that the host will submit later, as [`Event::human_prompt`] will have it.
+    pub fn scheduled_prompt(&self) -> Option<Cow<'a, str>> {
+        match &self.action {
+            Action::Schedule(prompt) if self.kind == EventKind::PostToolUse => {
+                prompt.map(|prompt| prompt.head(PROMPT_HEAD))
+            }
+            _ => None,
+        }
+    }
+
     /// A background task that the model ended.
     pub fn stopped_task(&self) -> Option<&str> {
         match &self.action {

@@ -18,6 +18,7 @@ use crate::host::person::{CallingClient, Person};
 use crate::host::window::HostSettings;
 use crate::meter::forecast::{self, Forecast};
 use crate::meter::{Meter, NoReading};
+use crate::text::fnv;
 use crate::text::lang::Lang;
 use crate::time::Millis;
 
@@ -187,6 +188,15 @@ impl Facts<'_> {
     /// The activity that this event starts or repeats without a classifier.
     pub fn told_phase(&self, config: &Config) -> Option<Phase> {
         begun_phase::event_phase(self, config).ok()
+    }
+
+    /// The prompt that a person typed. One that the model scheduled in this session looks the same to a hook.
+    pub fn typed_prompt(&self) -> Option<Cow<'_, str>> {
+        let scheduled =
+            self.marks.value().map(|marks| marks.session.scheduled.as_slice()).unwrap_or_default();
+        let is_scheduled =
+            |prompt: &str| !scheduled.is_empty() && scheduled.contains(&fnv::hash(prompt.trim().bytes()));
+        self.event.human_prompt().filter(|prompt| !is_scheduled(prompt))
     }
 
     /// `None` until the session is old enough to tell.

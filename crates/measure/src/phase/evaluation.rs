@@ -6,6 +6,7 @@ use tidegate_core::feature::activity::classifier as phase;
 use tidegate_core::feature::activity::classifier::Phase;
 
 use super::corpus::{self, Example, LANGUAGES};
+use crate::goals;
 use xtask::failure::{Done, Failure};
 use xtask::print;
 
@@ -32,16 +33,13 @@ pub(crate) fn run() -> Done {
         let right = short.percent(|_| true);
         print::line(&format!("{language}, short: {right:.1}% of {} (goal ≥ {GOAL_SHORT}%)", short.0.len()));
         short.table().iter().for_each(|line| print::line(line));
-        if right < GOAL_SHORT {
-            missed.push(format!("{language}: {right:.1}% of the short ones are right, not {GOAL_SHORT}%"));
-        }
         judged.table().into_iter().chain(judged.by_confidence()).for_each(|line| print::line(&line));
-        if all < GOAL {
-            missed.push(format!("{language}: {all:.1}% are right, not {GOAL}%"));
-        }
-        if hard < GOAL_HARD {
-            missed.push(format!("{language}: {hard:.1}% of the hard ones are right, not {GOAL_HARD}%"));
-        }
+        let goals = [
+            ("of all, the right share", all, GOAL),
+            ("of the hard ones, the right share", hard, GOAL_HARD),
+            ("of the short ones, the right share", right, GOAL_SHORT),
+        ];
+        missed.extend(goals::missed(goals).into_iter().map(|what| format!("{language}: {what}")));
     }
     if missed.is_empty() {
         return Ok(());

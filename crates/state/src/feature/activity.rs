@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use tidegate_core::event::SessionId;
 use tidegate_core::feature::CONTEXT_FOLDER;
 use tidegate_core::feature::activity;
-use tidegate_core::feature::activity::classifier::{Guess, Phase, classify_prompt};
+use tidegate_core::feature::activity::classifier::{Phase, classify_prompt};
 use tidegate_core::feature::activity::effect::Effect;
 use tidegate_core::feature::activity::facts::Needs;
 use tidegate_core::feature::facts::Facts;
@@ -26,7 +26,7 @@ pub(super) fn read_facts(facts: &mut Facts<'_>, needs: Needs, here: &HookContext
         facts.activity.stock = list_stock(here.root);
     }
     if needs.installed {
-        facts.activity.installed = list_installed(facts.activity.guess, here);
+        facts.activity.installed = list_installed(facts, here);
     }
 }
 
@@ -37,11 +37,12 @@ fn list_stock(root: Option<&Path>) -> Vec<String> {
     all.filter(|name| folder.join(name).is_file()).map(ToString::to_string).collect()
 }
 
-fn list_installed(guess: Option<Guess>, here: &HookContext<'_>) -> Vec<String> {
+fn list_installed(facts: &Facts<'_>, here: &HookContext<'_>) -> Vec<String> {
     let host = here.place.host();
     let folders = skills::folders(here.root, host.as_deref(), here.plugin);
     let is_there = |name: &&str| skills::is_installed(name, &folders, host.as_deref());
-    let usual = guess.map(|guess| activity::usual_skills(guess.phase)).unwrap_or_default();
+    let usual =
+        activity::begun_or_late_phase(facts, here.config).map(activity::usual_skills).unwrap_or_default();
     activity::nameable_skills(here.config)
         .chain(usual.iter().copied())
         .filter(is_there)

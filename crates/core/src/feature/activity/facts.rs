@@ -19,6 +19,6 @@ pub struct Facts {
     pub guess: Option<Guess>,
     /// In the project's `.claude/context/`, by name.
     pub stock: Vec<String>,
-    /// Of [`crate::feature::activity::nameable_skills`].
+    /// Of [`crate::feature::activity::nameable_skills`], and of the usual ones of the phase that begins.
     pub installed: Vec<String>,
 }

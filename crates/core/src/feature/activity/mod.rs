@@ -230,6 +230,11 @@ const LATE: PhaseCause = PhaseCause {
     ignored: "another activity, by a late answer; enough was said",
 };
 
+/// The phase that an event begins, by itself or by the late answer of a language model.
+pub fn begun_or_late_phase(facts: &Facts<'_>, config: &Config) -> Option<Phase> {
+    event_phase(facts, config).ok().or_else(|| late_phase(facts.event, facts.marks.value()))
+}
+
 /// Another phase that a language model named for an earlier prompt, at an event that can carry the advice.
 fn late_phase(event: &Event<'_>, marks: Option<&Marks>) -> Option<Phase> {
     let marks = marks?;

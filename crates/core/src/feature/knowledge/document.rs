@@ -30,13 +30,13 @@ impl Newline {
 
 /// An open code fence: its character and their count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct CodeFence {
+pub(super) struct CodeFence {
     mark: u8,
     count: usize,
 }
 
 impl CodeFence {
-    fn opened(line: &str) -> Option<CodeFence> {
+    pub(super) fn opened(line: &str) -> Option<CodeFence> {
         let text = unindented(line)?;
         let mark = *text.as_bytes().first().filter(|first| matches!(first, b'`' | b'~'))?;
         let count = text.bytes().take_while(|byte| *byte == mark).count();
@@ -45,7 +45,7 @@ impl CodeFence {
         (count >= 3 && !inline).then_some(CodeFence { mark, count })
     }
 
-    fn is_closed_by(self, line: &str) -> bool {
+    pub(super) fn is_closed_by(self, line: &str) -> bool {
         unindented(line).is_some_and(|text| {
             let count = text.bytes().take_while(|byte| *byte == self.mark).count();
             count >= self.count && text[count..].trim().is_empty()

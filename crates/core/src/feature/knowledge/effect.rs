@@ -1,5 +1,6 @@
 //! Effects of this room.
 
+use crate::feature::facts::Steps;
 use crate::feature::knowledge::boundary::Boundary;
 use crate::feature::verdict::Carried;
 
@@ -11,6 +12,8 @@ pub enum Effect {
     PublishCompaction(Box<Boundary>),
     /// Move old entries of the flow to the archive, and note the compaction in the plan.
     TidyFlow,
+    /// Write a handoff that includes these steps.
+    WriteHandoff(Vec<Steps>),
     /// Remember in the project that a person was told of this set of entries.
     Nudged(u64),
 }
@@ -19,7 +22,7 @@ impl Carried for Effect {
     fn is_private(&self) -> bool {
         match self {
             Effect::NoteBoundary(_) | Effect::Nudged(_) => true,
-            Effect::PublishCompaction(_) | Effect::TidyFlow => false,
+            Effect::PublishCompaction(_) | Effect::TidyFlow | Effect::WriteHandoff(_) => false,
         }
     }
 }

@@ -142,7 +142,7 @@ impl Handoff {
             texts.iter().map(|text| format!("{label}: {text}")).collect()
         };
         let mut goal: Vec<String> = labelled("task_plan.md", self.goal.as_slice());
-        // Tidegate does not keep prompts.
+        // The file lies in the repository, where the person's prompts do not belong.
         if goal.is_empty() && self.transcript.is_some() {
             goal.push("No plan names it. The transcript below has the prompts.".into());
         }

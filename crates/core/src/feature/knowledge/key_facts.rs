@@ -63,7 +63,7 @@ impl FactKind {
             FactKind::Stated => "The user's own words in this session, as written",
             FactKind::Constraint => "Constraints in the file task_plan.md",
             FactKind::Decision => "Decisions in the file progress.md",
-            FactKind::Manifest => "From the manifest of the workflow",
+            FactKind::Manifest => "In the file MANIFEST.yaml of the workflow",
             FactKind::Standing => "Earlier decisions in the project's memory",
             FactKind::Entry => "Progress notes in the file progress.md",
             FactKind::Next => "Next steps in the files progress.md and task_plan.md",

@@ -14,7 +14,7 @@ pub(super) fn changes(facts: &Facts<'_>) -> Vec<Mark> {
     if event.kind != EventKind::UserPromptSubmit || !event.is_main_thread() {
         return Vec::new();
     }
-    let Some(prompt) = event.human_prompt() else { return Vec::new() };
+    let Some(prompt) = facts.typed_prompt() else { return Vec::new() };
     let known = known(facts);
     let lifted = constraint::lifted(known, &prompt);
     let mut marks: Vec<Mark> =
@@ -38,7 +38,7 @@ pub(super) fn retain_standing(lost: &mut Vec<KeyFact>, facts: &Facts<'_>) {
     if !lost.iter().any(|fact| fact.kind == FactKind::Stated) {
         return;
     }
-    let prompt = facts.event.human_prompt().unwrap_or_default();
+    let prompt = facts.typed_prompt().unwrap_or_default();
     let standing: Vec<KeyFact> =
         constraint::still_standing(known(facts), &prompt).into_iter().map(stated_fact).collect();
     lost.retain(|fact| fact.kind != FactKind::Stated || standing.contains(fact));

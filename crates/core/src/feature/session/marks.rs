@@ -66,6 +66,8 @@ pub enum Mark {
     Detached,
     /// A client that called the session's hooks, verified through the operating system.
     Client(ClientProcess),
+    /// The hash of a prompt that the model scheduled.
+    PromptScheduled(u64),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -133,6 +135,8 @@ pub struct Marks {
     pub detached: bool,
     /// Newest last. Once there is one, calls from other processes do not count.
     pub clients: Vec<ClientProcess>,
+    /// Hashes of prompts that the model scheduled: the host submits them like those of the person.
+    pub scheduled: Vec<u64>,
 }
 
 /// Notices with this prefix hold until the next boundary: a warning about a full context may be due again.
@@ -149,6 +153,9 @@ const NOTES_KEPT: usize = 8;
 
 /// More than attach to one session at once.
 const CLIENTS_KEPT: usize = 4;
+
+/// More than a model schedules in one session, if it means well.
+const SCHEDULED_KEPT: usize = 256;
 
 /// More than a person adds.
 const DIRECTORIES_KEPT: usize = 8;
@@ -194,6 +201,7 @@ impl RoomMarks for Marks {
             Mark::Notice(what) => push_unique(&mut self.notices, what, NOTICES_KEPT),
             Mark::Directory(path) => push_unique(&mut self.directories, path, DIRECTORIES_KEPT),
             Mark::Cwd(path) => self.cwd = Some(path),
+            Mark::PromptScheduled(hash) => push_unique(&mut self.scheduled, hash, SCHEDULED_KEPT),
             Mark::Note(note) => push_unique(&mut self.notes, note, NOTES_KEPT),
             Mark::NoteGiven(note) => self.notes.retain(|known| *known != note),
             Mark::Promoted(_) => self.notes.retain(|note| *note != Note::Promote),
@@ -228,6 +236,7 @@ impl RoomMarks for Marks {
         marks.extend(self.notes.iter().copied().map(Mark::Note));
         marks.extend(self.detached.then_some(Mark::Detached));
         marks.extend(self.clients.iter().copied().map(Mark::Client));
+        marks.extend(self.scheduled.iter().copied().map(Mark::PromptScheduled));
         marks
     }
 }
@@ -301,6 +310,7 @@ pub(in crate::feature) mod tests {
             note().prop_map(Mark::NoteGiven),
             (0u64..1 << 40).prop_map(|at| Mark::Promoted(Millis(at))),
             Just(Mark::Detached),
+            (0u64..8).prop_map(Mark::PromptScheduled),
             (0u64..8, 0u64..4).prop_map(|(process, since)| Mark::Client(ClientProcess { process, since })),
         ]
     }

@@ -11,6 +11,7 @@ use crate::feature::facts::{Facts, Needs};
 use crate::feature::marks::{Mark as AnyMark, Marks};
 use crate::feature::session::facts::SessionFacts;
 use crate::feature::session::marks::Mark;
+use crate::text::fnv;
 use crate::text::lang::Lang;
 
 pub struct Room;
@@ -57,6 +58,9 @@ fn observe_session(facts: &Facts<'_>) -> Vec<Mark> {
     if let Some(name) = event.invoked_skill() {
         let agent = event.agent().map(|agent| agent.id.to_owned());
         marks.push(Mark::Skill { name: name.to_owned(), agent });
+    }
+    if let Some(prompt) = event.scheduled_prompt() {
+        marks.push(Mark::PromptScheduled(fnv::hash(prompt.trim().bytes())));
     }
     if event.kind == EventKind::DirectoryAdded {
         marks.extend(event.directory.as_ref().map(|path| Mark::Directory(path.to_string())));

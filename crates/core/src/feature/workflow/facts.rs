@@ -1,6 +1,6 @@
 //! What is known of a session's workflow, and of workflows that other sessions left unfinished.
 
-use crate::feature::facts::Known;
+use crate::feature::facts::{Known, Steps};
 use crate::feature::workflow::AttachedWorkflow;
 use crate::feature::workflow::standing::WorkflowStanding;
 
@@ -13,6 +13,11 @@ pub struct WorkflowFacts {
 }
 
 impl WorkflowFacts {
+    /// For a handoff; `None` without a workflow under way.
+    pub fn steps(&self) -> Option<Steps> {
+        self.standing.value().and_then(WorkflowStanding::steps)
+    }
+
     /// Facts to keep across a compaction, in addition to the phase.
     pub fn key_facts(&self) -> Vec<String> {
         let manifest = self.standing.value().and_then(|standing| standing.manifest.as_ref().ok());

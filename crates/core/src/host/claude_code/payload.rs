@@ -54,6 +54,7 @@ wire_object! {
         subagent_type: Cow<'a, str>,
         name: Cow<'a, str>,
         topic_id: u64,
+        prompt: LongText<'a>,
     }
 }
 

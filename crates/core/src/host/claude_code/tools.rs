@@ -89,6 +89,7 @@ pub(super) fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'
         "Read" => Action::Read(known(input).file_path.value()),
         "TaskStop" | "KillShell" => Action::StopTask(known(input).task_id.value()),
         "ExitWorktree" => Action::LeaveWorktree,
+        "CronCreate" | "ScheduleWakeup" => Action::Schedule(known(input).prompt.value()),
         name if name.starts_with("mcp__") => {
             let ToolInput { file_path, path, notebook_path, topic_id, .. } = known(input);
             let topic = topic_id.value().and_then(|id| i64::try_from(id).ok());

@@ -2,6 +2,8 @@
 
 use tidegate_core::feature::activity::classifier::{Guess, Phase};
 use tidegate_core::feature::activity::marks::Mark as ActivityMark;
+use tidegate_core::feature::cycle::marks::Mark as CycleMark;
+use tidegate_core::feature::cycle::{ActiveStage, Cycle, Turn};
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::knowledge::boundary::Boundary;
 use tidegate_core::feature::knowledge::effect as own;
@@ -19,6 +21,8 @@ use tidegate_core::feature::verdict::{Audience, Effect};
 use tidegate_core::feature::verification::checks::Kinds;
 use tidegate_core::feature::verification::marks::Mark as VerificationMark;
 use tidegate_core::feature::verification::work::SucceededChecks;
+use tidegate_core::feature::workflow::standing::WorkflowStanding;
+use tidegate_core::feature::workflow::{Manifest, Workflow};
 use tidegate_core::text::fnv;
 use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
@@ -64,6 +68,7 @@ pub(super) static COMPACTION: Room = Room {
             case.knowledge.work = "edited".into();
         }),
         ("held", held),
+        ("under way", under_way),
         ("noted", noted),
         ("entries", entries),
         ("said", |case, cell| {
@@ -135,6 +140,15 @@ pub(super) static COMPACTION: Room = Room {
     expected: &[
         ("first line", |decided| {
             or_dash(decided.says().first().and_then(|say| say.text.lines().next()).unwrap_or_default())
+        }),
+        ("writes", |decided| {
+            let written = decided.effects().iter().find_map(|effect| match effect {
+                Effect::Knowledge(own::Effect::WriteHandoff(work)) => Some(work.len()),
+                _ => None,
+            });
+            or_dash(
+                written.map_or("", |phases| if phases > 0 { "handoff with its phases" } else { "handoff" }),
+            )
         }),
         ("tidies", |decided| yes(decided.effects().contains(&Effect::Knowledge(own::Effect::TidyFlow)))),
         ("lists", |decided| or_dash(if decided.says().is_empty() { "" } else { "files" })),
@@ -249,6 +263,34 @@ fn work(case: &mut Situation) {
         work.push(VerificationMark::Checked(checked).into());
     }
     case.marks.splice(0..0, work);
+}
+
+fn workflow(case: &mut Situation, text: &str) {
+    case.facts.workflow.standing = Known::Value(WorkflowStanding {
+        manifest: Manifest::parse(text.as_bytes(), |_| Some(Workflow::default())),
+        root: "/p".into(),
+        path: ".claude/.output/features/x/MANIFEST.yaml".into(),
+        written: Some(NOW),
+        files: Vec::new(),
+        cleared_gates: Vec::new(),
+        owner: None,
+        attached: None,
+        held_elsewhere: None,
+    });
+}
+
+fn under_way(case: &mut Situation, cell: &str) {
+    match cell {
+        "-" => {}
+        "a cycle" => {
+            let cycle = Cycle::default();
+            let stage = ActiveStage::begin("dev-cycle", &cycle, 0, NOW, Turn::Open).expect("a stage");
+            case.mark(CycleMark::Stage(Box::new(stage)));
+        }
+        "a workflow" => workflow(case, "workflow: feature\ncurrent_phase: 4\n"),
+        "a finished workflow" => workflow(case, "workflow: feature\ncurrent_phase: 4\nstatus: complete\n"),
+        other => panic!("no such work: {other}"),
+    }
 }
 
 /// `3/2`: three entries, two of them unpromoted.

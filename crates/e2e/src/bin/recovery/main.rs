@@ -12,7 +12,7 @@ use std::sync::Mutex;
 
 use play::{Outcome, PlayMode, SummaryStyle, Trigger, play};
 use sessions::SESSIONS;
-use table::{PlayedRow, format_table, modes_without_gain};
+use table::{PlayedRow, format_table, modes_below_goal, modes_without_gain};
 
 fn main() -> ExitCode {
     let mut rows: Vec<PlayedRow> = ways().map(|way| PlayedRow { way, outcomes: Vec::new() }).collect();
@@ -53,7 +53,11 @@ fn main() -> ExitCode {
     for line in &worse {
         let _ = writeln!(out, "NO HELP: {line}");
     }
-    if worse.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    let below = modes_below_goal(&rows);
+    for line in &below {
+        let _ = writeln!(out, "BELOW THE GOAL: {line}");
+    }
+    if worse.is_empty() && below.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// In pairs: without Tidegate, then with it.

@@ -65,6 +65,25 @@ pub(crate) fn format_table(rows: &[PlayedRow]) -> String {
     text
 }
 
+/// Of twelve constraints that only prompts have.
+const GOAL: (usize, usize) = (10, 12);
+
+/// Rows with Tidegate in which too few constraints that only prompts have were kept.
+pub(crate) fn modes_below_goal(rows: &[PlayedRow]) -> Vec<String> {
+    let mut below = Vec::new();
+    for row in rows.iter().filter(|row| row.way.tidegate) {
+        let (kept, of) = row.kept(&[FactKind::Limit]);
+        if kept * GOAL.1 < of * GOAL.0 {
+            let PlayMode { trigger, summariser, .. } = row.way;
+            below.push(format!(
+                "{trigger:?}, {summariser:?}: {kept} of {of} only in prompts, not {} of {}",
+                GOAL.0, GOAL.1
+            ));
+        }
+    }
+    below
+}
+
 /// Pairs in which Tidegate did not help: some kind kept fewer facts with it, or all kinds together not more.
 pub(crate) fn modes_without_gain(rows: &[PlayedRow]) -> Vec<String> {
     let mut worse = Vec::new();
@@ -108,6 +127,18 @@ mod tests {
         assert_eq!(judged([false, true], [false, true]), [same]);
         let other = "Manual, Ignores, paths: 0 of 1 with Tidegate, 1 without";
         assert_eq!(judged([false, true], [true, false]), [same, other]);
+    }
+
+    #[test]
+    fn too_few_constraints_are_noticed() {
+        let played = |kept: usize, tidegate| {
+            let mut row = row(tidegate, [true, true]);
+            row.outcomes[0].facts = (0..12).map(|number| (FactKind::Limit, number < kept)).collect();
+            row
+        };
+        assert_eq!(modes_below_goal(&[played(0, false), played(10, true)]), Vec::<String>::new());
+        let below = "Manual, Ignores: 9 of 12 only in prompts, not 10 of 12";
+        assert_eq!(modes_below_goal(&[played(0, false), played(9, true)]), [below]);
     }
 
     #[test]

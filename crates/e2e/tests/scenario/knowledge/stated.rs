@@ -63,7 +63,7 @@ fn words_of_others_are_not_given_out_as_the_users() {
     settle(&tidegate, &model);
 }
 
-/// Taken back with the first prompt after the compaction, before it was given back.
+/// Taken back before the compaction: it is neither named to the summariser nor given back.
 #[test]
 fn a_constraint_that_was_taken_back_does_not_return() {
     let scene = Scene::without_flow();

@@ -64,6 +64,7 @@ pub(super) fn carry_out(effect: &Effect, here: &HookContext<'_>) -> io::Result<(
             let (state, folder) = (here.state()?, ContextFolder::find(here.root()?));
             folder.map_or(Ok(()), |folder| edit::trim(state, &folder, KEPT_ENTRIES, here.now).map(drop))
         }
+        Effect::WriteHandoff(work) => handoff::write_now(here, work.clone()),
         Effect::Nudged(set) => promotions::remember_nudged(here.state()?, here.root()?, *set).map(drop),
     }
 }

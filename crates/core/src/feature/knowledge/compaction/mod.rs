@@ -207,6 +207,7 @@ fn prepare_compaction(facts: &Facts<'_>, config: &Config) -> Verdict {
         ],
         ..Verdict::silent("no facts to keep are known")
     };
+    verdict.effects.extend(handoff(facts));
     if let Some(said) = said {
         verdict.because = "facts to keep were named";
         verdict.says.push(Say {
@@ -218,6 +219,14 @@ fn prepare_compaction(facts: &Facts<'_>, config: &Config) -> Verdict {
         });
     }
     verdict
+}
+
+/// With a cycle or workflow under way: the summary may lose its state.
+fn handoff(facts: &Facts<'_>) -> Option<Effect> {
+    let in_cycle = facts.marks.value().is_some_and(|marks| marks.cycle.stage.is_some());
+    let steps = facts.workflow.steps();
+    let work = in_cycle || steps.is_some();
+    work.then(|| Effect::Knowledge(effect::Effect::WriteHandoff(steps.into_iter().collect())))
 }
 
 /// A second attempt passes, and so does one for entries that a compaction was already paused for.
@@ -372,7 +381,9 @@ fn mention_handoff(facts: &Facts<'_>) -> Vec<Say> {
     let told = Effect::mark(Mark::Handoff(HandoffKnown { at, wrote: false }));
     let say = |to, text, when_said| Say { to, text, weight: 80, explains: false, when_said };
     let mut says = vec![say(Audience::Model, to_model, vec![told])];
-    if facts.person.may_be_there() {
+    // The person of the session that wrote it has the work before them.
+    let is_own = known.is_some_and(|known| known.at == at && known.wrote);
+    if facts.person.may_be_there() && !is_own {
         says.push(say(Audience::User, words::handoff_waits(facts.lang, age / 60_000), Vec::new()));
     }
     says

@@ -3,7 +3,7 @@
 //! A sentence becomes a list of lower-case words with a mark (`|`) between clauses. Each word that can carry a
 //! constraint is judged by its neighbours and by its place in the clause.
 
-use super::sentences::closing_of;
+use super::sentences::quotation_end;
 use crate::text::word_list::among;
 
 /// Between clauses.
@@ -18,16 +18,20 @@ pub(super) struct Words<'a> {
 /// Lower case, with `|` between clauses; code and quotations become `…`, a remark in parentheses is left out.
 pub(super) fn normalise(sentence: &str, to: &mut String) {
     to.clear();
-    let mut rest = sentence;
-    while let Some(c) = rest.chars().next() {
-        rest = &rest[c.len_utf8()..];
+    let mut at = 0;
+    while let Some(c) = sentence[at..].chars().next() {
+        let end = quotation_end(sentence, at);
+        let is_remark = c == '(';
+        at += c.len_utf8();
+        let rest = &sentence[at..];
         match c {
-            '`' | '"' | '“' | '(' => {
-                to.push_str(if c == '(' { " " } else { " … " });
-                let closing = if c == '(' { ')' } else { closing_of(c) };
-                if let Some((_, after)) = rest.split_once(closing) {
-                    rest = after;
-                }
+            _ if end.is_some() || matches!(c, '"' | '`') => {
+                to.push_str(" … ");
+                at = end.unwrap_or(at);
+            }
+            _ if is_remark => {
+                to.push(' ');
+                at = rest.find(')').map_or(at, |end| at + end + 1);
             }
             '’' => to.push('\''),
             ',' | ';' | ':' | ')' | '—' | '–'
@@ -127,6 +131,14 @@ fn asks_not_to(words: &Words<'_>) -> bool {
     words.words[you + 1..].iter().take(3).any(|word| among("not avoid never", word))
 }
 
+/// Whether a sentence is in another language, or says what others say.
+pub(super) fn is_of_others(sentence: &str) -> bool {
+    let mut buffer = String::new();
+    normalise(sentence, &mut buffer);
+    let words = Words::of(&buffer, sentence);
+    is_foreign(&words) || is_report(&words)
+}
+
 /// Languages that share "no" with English, and notes in shorthand.
 fn is_foreign(words: &Words<'_>) -> bool {
     words.has("el los las una que del por para con hay funciona esta uma não che il → => ->")
@@ -158,7 +170,7 @@ fn is_report(words: &Words<'_>) -> bool {
 }
 
 /// Whether the sentence takes something back or allows it.
-pub(super) fn lifts(words: &Words<'_>) -> bool {
+fn lifts(words: &Words<'_>) -> bool {
     const RULES: &str =
         "rule rules limit limits constraint constraints restriction restrictions requirement said";
     if words.asks {
@@ -206,7 +218,10 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
         "only" => limits_with_only(words, at),
         "always" => orders() && !among("the a an when on been", next) && !next.ends_with("ed"),
         "avoid" | "prefer" => orders(),
-        "stop" => words.opens(at) && next.ends_with("ing") && next.len() > 5,
+        "stop" => {
+            let is_complaint = among("wasting kidding joking lying pretending", next);
+            words.opens(at) && next.ends_with("ing") && next.len() > 5 && !is_complaint
+        }
         "leave" => {
             words.opens(at)
                 && words
@@ -257,7 +272,7 @@ fn forbids(words: &Words<'_>, at: usize, verb: usize) -> bool {
         return false;
     }
     if words.opens(at) {
-        return true;
+        return !is_name_of(words.rest(verb));
     }
     let after = words.at(verb + 1);
     match words.before(at) {
@@ -276,11 +291,19 @@ fn forbids(words: &Words<'_>, at: usize, verb: usize) -> bool {
     }
 }
 
+/// "Do not disturb mode is broken."
+fn is_name_of(rest: &[&str]) -> bool {
+    const LINKS: &str =
+        "that which who where what if when while because until unless as since it they there this how";
+    let finite = rest.iter().position(|word| among("is are was were", word));
+    finite.is_some_and(|at| at > 1 && !rest[..at].iter().any(|word| among(LINKS, word)))
+}
+
 fn forbids_with_not(words: &Words<'_>, at: usize) -> bool {
     let next = words.at(at + 1);
     match words.before(at) {
         "you" => words.asks,
-        "please" => next != CLAUSE,
+        "please" => !among("| that this those these it now yet so again", next),
         "let's" => among("add use touch change introduce break commit deploy merge rewrite", next),
         CLAUSE => {
             // "tabs, not spaces", "use pnpm, not npm", "on the branch, not on main".
@@ -322,7 +345,7 @@ fn forbids_with_no(words: &Words<'_>, at: usize) -> bool {
     const OTHER: &str = "problem problems idea need worries luck way doubt matter wonder one thanks thank it it's that that's this the i \
                          you we he she they not difference clue hurry rush reason rule no please don't just if but because there \
                          wait sorry longer and test sign response surprise question questions joke wrong still clear big link such \
-                         stdout stderr args";
+                         stdout stderr args dice joy chance avail cigar";
     const RESULTS: &str = "error errors output result results success crash crashes warnings effect change changes failures logs diff \
                            matches regressions validation timeout response";
     let rest = words.rest(at + 1);
@@ -442,12 +465,13 @@ fn limits_with_only(words: &Words<'_>, at: usize) -> bool {
                         refactor bug standard in";
     const FINITE: &str =
         "is are was were fails fail works has have does do happens took takes need needs failed works";
+    const LEFT: &str = "left remaining remains missing question questions";
     let next = words.at(at + 1);
     let head = words.head(at);
     let has_subject = head.iter().any(|word| among("i we it you he she they it's i'm that is are", word));
     if words.opens(at) {
-        let is_counted =
-            among("one two three", next) && !words.rest(at).iter().any(|word| among(FINITE, word));
+        let is_counted = among("one two three", next)
+            && !words.rest(at).iter().any(|word| among(FINITE, word) || among(LEFT, word));
         return among(ACTS, next) && words.rest(at).len() > 2
             || is_counted
             || words.rest(at).contains(&"until");

@@ -1,20 +1,19 @@
 //! Japanese sentences that forbid, require or limit something: mostly by the end of a clause.
 
-use super::sentences::closing_of;
+use super::sentences::quotation_end;
 use crate::text::word_list::{Words, each_word};
 
 /// Without code, quotations and the final punctuation.
 pub(super) fn normalise(sentence: &str, to: &mut String) {
     to.clear();
-    let mut rest = sentence;
-    while let Some(c) = rest.chars().next() {
-        rest = &rest[c.len_utf8()..];
+    let mut at = 0;
+    while let Some(c) = sentence[at..].chars().next() {
+        let end = quotation_end(sentence, at);
+        at += c.len_utf8();
         match c {
-            '`' | '"' | '“' | '「' | '『' => {
+            _ if end.is_some() || matches!(c, '"' | '`') => {
                 to.push('…');
-                if let Some((_, after)) = rest.split_once(closing_of(c)) {
-                    rest = after;
-                }
+                at = end.unwrap_or(at);
             }
             ' ' | '\u{3000}' | '\n' | '\t' => {}
             '，' | ',' => to.push('、'),
@@ -56,11 +55,11 @@ fn has_form(text: &str) -> bool {
         || asks_first(core)
 }
 
-fn contains_any(text: &str, wanted: Words) -> bool {
+pub(super) fn contains_any(text: &str, wanted: Words) -> bool {
     each_word(wanted).any(|wanted| text.contains(wanted))
 }
 
-fn ends_with_any(text: &str, wanted: Words) -> bool {
+pub(super) fn ends_with_any(text: &str, wanted: Words) -> bool {
     each_word(wanted).any(|wanted| text.ends_with(wanted))
 }
 
@@ -70,7 +69,7 @@ fn asks_not_to(text: &str) -> bool {
 }
 
 /// The person reports what another person, a text or a program says, or guesses.
-fn is_other_speech(text: &str) -> bool {
+pub(super) fn is_other_speech(text: &str) -> bool {
     const SAID: Words = "と言う と言って と言われ と書いて と書かれて とのこと とあります とあるけど とある と出ます と出る \
         そうです 違いない はずだ はずなの はずです かもしれ らしい と表示 と怒られ とコメント と聞きました";
     // 「私が…と言うまで」 is the person's own.
@@ -79,17 +78,18 @@ fn is_other_speech(text: &str) -> bool {
 }
 
 /// Whether the sentence takes something back or allows it.
-pub(super) fn lifts(text: &str) -> bool {
+fn lifts(text: &str) -> bool {
     const ALLOWED: Words = "ていい てよい て良い てもいい ても良い てもよい て大丈夫 ても大丈夫 て構 ても構 てもかま て問題な \
         ても問題 て問題あり 解禁 忘れてください 忘れて 無視して なくていい なくてよい なくてもいい なくても構 \
         なくて大丈夫 撤回 必要はな 必要はありません";
     // 「編集してよいが、対象は変更不可」 limits in its second half.
     let tail = text.rsplit_once("が、").or_else(|| text.rsplit_once("けど、")).map_or(text, |(_, tail)| tail);
-    contains_any(tail, ALLOWED) || contains_any(tail, "適用しなくて 気にしなくて なくなりました 十分です")
+    contains_any(tail, ALLOWED)
+        || contains_any(tail, "適用しなくて 気にしなくて なくなりました 十分です 取り消 解除し 件はなし")
 }
 
 /// 「ください」 and its like at the end.
-fn without_courtesy(text: &str) -> &str {
+pub(super) fn without_courtesy(text: &str) -> &str {
     const ENDS: Words = "くださいね ください 下さい お願いいたします お願いします お願いね お願い してほしいです ほしいです \
         ほしい 欲しいです 欲しい もらえますか もらえませんか いただけますか いただけませんか くれますか \
         くれませんか くれる いただけると助かります もらえると助かります いただけると嬉しい もらえると嬉しい \
@@ -145,7 +145,10 @@ fn forbids(clause: &str, is_last: bool) -> bool {
     }
     if ends_with_any(clause, "なしで なし 無しで") {
         return is_last
-            && !ends_with_any(clause, "問題なし 異常なし エラーなし 変更なし 指摘なし 指定なし 特になし");
+            && !ends_with_any(
+                clause,
+                "問題なし 異常なし エラーなし 変更なし 指摘なし 指定なし 特になし 件はなしで 件はなし 話はなしで",
+            );
     }
     if clause.ends_with("たくない") {
         return contains_any(clause, "これ以上 増や 入れ 使い 追加 変え 壊し");

@@ -4,13 +4,14 @@
 //! prompt ─ own words ─► sentences ─ a cue word? ─► rules of the language ─► constraint, or it lifts one
 //! ```
 //!
-//! Text in code, quotations, logs and tags of the host is not the person's. A wrong constraint is worse than a
-//! missed one: Claude would follow it for the rest of the session. So a cue alone is not enough, and questions,
-//! guesses and the words of others never count. The rules were chosen by the training part of
-//! `corpus/constraint`; `cargo xtask eval-constraints` prints how often they are right on both parts.
+//! Text in code, quotations, mails, logs and tags of the host is not the person's. Claude follows a constraint for the
+//! rest of the session, also one that the person never meant. So a cue alone is not enough, and questions, guesses and the
+//! words of others never count. The rules were chosen by the training part of `corpus/constraint`; `cargo xtask
+//! eval-constraints` prints how often they are right on both parts.
 
 mod english;
 mod japanese;
+mod leads;
 mod lift;
 mod sentences;
 
@@ -19,8 +20,6 @@ use std::ops::Range;
 use crate::feature::knowledge::key_facts;
 use crate::text::cut::cut_to_word;
 use crate::text::japanese::{is_any_kanji, is_hiragana};
-
-use lift::{is_overtaken, lifted_by};
 
 /// Most characters of a quotation: a longer sentence begins at the clause that limits something.
 const LONGEST: usize = key_facts::LONGEST;
@@ -35,7 +34,7 @@ pub fn find_constraints(prompt: &str) -> Vec<&str> {
     let own = own_part(prompt);
     sentences::for_each_sentence(own, |range| {
         let sentence = &own[range];
-        if found.len() < MOST && judge(sentence, false, &mut buffer) == Judged::Constraint {
+        if found.len() < MOST && judge(sentence, &mut buffer) {
             found.push(sentence);
         }
     });
@@ -48,19 +47,8 @@ pub fn lifted<'k>(known: &'k [String], prompt: &str) -> Vec<&'k str> {
         return Vec::new();
     }
     let own = own_part(prompt);
-    let (mut lifted, mut buffer) = (Vec::new(), String::new());
-    sentences::for_each_sentence(own, |range| {
-        let sentence = &own[range];
-        match judge(sentence, true, &mut buffer) {
-            Judged::Lift => lifted.extend(lifted_by(known, sentence)),
-            // An order to do what was only forbidden for a while.
-            Judged::Other if !sentence.ends_with(['?', '？']) => {
-                let all = known.iter().map(String::as_str);
-                lifted.extend(all.filter(|text| is_overtaken(text, sentence)));
-            }
-            _ => {}
-        }
-    });
+    let mut lifted = Vec::new();
+    sentences::for_each_sentence(own, |range| lifted.extend(lift::lifted_by(known, &own[range])));
     lifted
 }
 
@@ -107,35 +95,18 @@ fn next_clause(text: &str) -> Option<Range<usize>> {
 }
 
 pub fn is_constraint(sentence: &str) -> bool {
-    judge(sentence, false, &mut String::new()) == Judged::Constraint
+    judge(sentence, &mut String::new())
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Judged {
-    Constraint,
-    Lift,
-    Other,
+fn is_japanese(sentence: &str) -> bool {
+    !sentence.is_ascii() && sentence.chars().any(|c| is_hiragana(c) || is_any_kanji(c))
 }
 
-/// `lifts`: looks for lifts, too.
-fn judge(sentence: &str, lifts: bool, buffer: &mut String) -> Judged {
-    if !sentence.is_ascii() && sentence.chars().any(|c| is_hiragana(c) || is_any_kanji(c)) {
+fn judge(sentence: &str, buffer: &mut String) -> bool {
+    if is_japanese(sentence) {
         japanese::normalise(sentence, buffer);
-        return if japanese::is_constraint(buffer) {
-            Judged::Constraint
-        } else if lifts && japanese::lifts(buffer) && !sentence.ends_with(['?', '？']) {
-            Judged::Lift
-        } else {
-            Judged::Other
-        };
+        return japanese::is_constraint(buffer);
     }
     english::normalise(sentence, buffer);
-    let words = english::Words::of(buffer, sentence);
-    if english::is_constraint(&words) {
-        Judged::Constraint
-    } else if lifts && english::lifts(&words) {
-        Judged::Lift
-    } else {
-        Judged::Other
-    }
+    english::is_constraint(&english::Words::of(buffer, sentence))
 }

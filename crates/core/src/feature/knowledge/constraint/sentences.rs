@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+use super::leads::{Lead, lead_of};
+use crate::feature::knowledge::document::CodeFence;
+
 /// Calls `see` with the byte range of each sentence.
 pub(super) fn for_each_sentence(prompt: &str, mut see: impl FnMut(Range<usize>)) {
     let mut paragraph: Option<Range<usize>> = None;
@@ -11,88 +14,223 @@ pub(super) fn for_each_sentence(prompt: &str, mut see: impl FnMut(Range<usize>))
         let start = at;
         at += line.len();
         let text = line.trim();
-        let is_own = outside.admits(line, text);
+        let own = outside.admit(line, text, &prompt[at..]);
         if let Some(open) = paragraph.take() {
-            if is_own && continues(prompt[open.clone()].trim_end(), text) {
-                paragraph = Some(open.start..at);
+            if own != Own::Nothing && continues(prompt[open.clone()].trim_end(), text) {
+                match own {
+                    Own::Until(end) => split_sentences(prompt, open.start..start + end, true, &mut see),
+                    _ => paragraph = Some(open.start..at),
+                }
                 continue;
             }
-            split_sentences(prompt, open, &mut see);
+            split_sentences(prompt, open, false, &mut see);
         }
-        if is_own && !text.is_empty() {
-            let from = start + (line.len() - after_list_mark(line.trim_start()).len());
-            paragraph = Some(from..at);
+        let from = start + (line.len() - after_list_mark(line.trim_start()).len());
+        match own {
+            Own::Line => paragraph = Some(from..at),
+            Own::Until(end) if from < start + end => {
+                split_sentences(prompt, from..start + end, true, &mut see);
+            }
+            Own::Until(_) | Own::Nothing => {}
         }
     }
     if let Some(open) = paragraph {
-        split_sentences(prompt, open, &mut see);
+        split_sentences(prompt, open, false, &mut see);
     }
+}
+
+/// The part of a line in the person's own words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Own {
+    Nothing,
+    Line,
+    /// Up to this byte of the line; the sentence there is cut.
+    Until(usize),
 }
 
 /// Which lines are not the person's own words.
 #[derive(Default)]
 struct Outside<'a> {
-    /// The fence of an open block of code.
-    fence: Option<&'a str>,
+    fence: Option<CodeFence>,
     /// The name of an open tag of the host.
     tag: Option<&'a str>,
+    /// The end of a block: of a comment, a quotation of several lines, a part between two rules.
+    until: Option<BlockEnd>,
     /// Inside a pasted log or diff, until an empty line.
     pasted: bool,
-    /// Below a heading: a plan, an issue, a page that the person pasted.
+    /// Below a heading: a plan, an issue, a page that the person pasted. Or below the beginning of a mail.
     document: bool,
+    /// Words of others follow.
+    quoting: Quoting,
     /// Lines that were admitted.
     lines: usize,
+}
+
+#[derive(Clone, Copy)]
+enum BlockEnd {
+    /// `-->`
+    Comment,
+    /// `---`
+    Rule,
+    Quotation(char),
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Quoting {
+    #[default]
+    No,
+    /// Announced, and still empty.
+    Announced,
+    /// Until an empty line.
+    Paragraph,
 }
 
 /// A person types fewer; the rest is pasted.
 const MOST_LINES: usize = 20;
 
 impl<'a> Outside<'a> {
-    fn admits(&mut self, line: &str, text: &'a str) -> bool {
+    /// `rest` is the prompt after the line.
+    fn admit(&mut self, line: &str, text: &'a str, rest: &str) -> Own {
+        if self.is_in_block(text) || self.opens_block(text, rest) {
+            return Own::Nothing;
+        }
+        if text.is_empty() {
+            self.pasted = false;
+            if self.quoting == Quoting::Paragraph {
+                self.quoting = Quoting::No;
+            }
+            return Own::Nothing;
+        }
+        if self.quoting != Quoting::No {
+            self.quoting = Quoting::Paragraph;
+            return Own::Nothing;
+        }
+        if is_heading(text) || begins_foreign_document(text) {
+            self.document = true;
+        }
+        if self.document || self.lines >= MOST_LINES {
+            return Own::Nothing;
+        }
+        if is_speaker(text) {
+            self.quoting = Quoting::Paragraph;
+            return Own::Nothing;
+        }
+        let is_code = line.starts_with("    ") || line.starts_with('\t');
+        let is_quotation = text.starts_with(['>', '|', '＞']);
+        let is_log = is_written_by_program(text);
+        // Words of the person may follow a log directly, but a whole sentence is more often its next line.
+        let continues_log = self.pasted && (line.starts_with(' ') || text.starts_with(char::is_uppercase));
+        self.pasted |= is_log;
+        if is_code || is_quotation || is_log || continues_log || after_list_mark(text).starts_with("**") {
+            return Own::Nothing;
+        }
+        self.lines += 1;
+        self.own_part(line, rest)
+    }
+
+    fn is_in_block(&mut self, text: &str) -> bool {
         if let Some(fence) = self.fence {
-            if text.starts_with(fence) {
+            if fence.is_closed_by(text) {
                 self.fence = None;
             }
-            return false;
+            return true;
         }
         if let Some(tag) = self.tag {
             if closes_tag(text, tag) {
                 self.tag = None;
             }
-            return false;
+            return true;
         }
-        if let Some(fence) = ["```", "~~~"].into_iter().find(|fence| text.starts_with(fence)) {
-            self.fence = Some(fence);
-            return false;
+        let Some(end) = self.until else { return false };
+        let is_end = match end {
+            BlockEnd::Comment => text.contains("-->"),
+            BlockEnd::Rule => is_rule(text),
+            BlockEnd::Quotation(closing) => text.contains(closing),
+        };
+        if is_end {
+            self.until = None;
         }
-        if let Some(tag) = opened_tag(text) {
-            self.tag = Some(tag).filter(|tag| !closes_tag(text, tag));
-            return false;
-        }
-        if text.is_empty() {
-            self.pasted = false;
-            return false;
-        }
-        if is_heading(text) {
-            self.document = true;
-        }
-        if self.document || self.lines >= MOST_LINES {
-            return false;
-        }
-        let is_code = line.starts_with("    ") || line.starts_with('\t');
-        let is_quotation = text.starts_with(['>', '|', '＞']);
-        if is_written_by_program(text) {
-            self.pasted = true;
-        }
-        // Words of the person may follow a log directly.
-        let is_others = is_code
-            || is_quotation
-            || is_written_by_program(text)
-            || after_list_mark(text).starts_with("**")
-            || self.pasted && line.starts_with(' ');
-        self.lines += usize::from(!is_others);
-        !is_others
+        true
     }
+
+    fn opens_block(&mut self, text: &'a str, rest: &str) -> bool {
+        if let Some(fence) = CodeFence::opened(text) {
+            self.fence = Some(fence);
+        } else if text.starts_with("<!--") {
+            self.until = (!text.contains("-->")).then_some(BlockEnd::Comment);
+        } else if let Some(tag) = opened_tag(text) {
+            self.tag = Some(tag).filter(|tag| !closes_tag(text, tag));
+        } else if is_rule(text) {
+            self.until = rest.lines().any(|line| is_rule(line.trim())).then_some(BlockEnd::Rule);
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// Without a quotation that ends on a later line, and without what the line says that others said.
+    fn own_part(&mut self, line: &str, rest: &str) -> Own {
+        let opened = open_quotation(line).filter(|(_, closing)| rest.contains(*closing));
+        if let Some((at, closing)) = opened {
+            self.until = Some(BlockEnd::Quotation(closing));
+            return Own::Until(at);
+        }
+        match lead_of(line.trim_end()) {
+            None => Own::Line,
+            Some(Lead::Inline(at)) => Own::Until(at),
+            Some(Lead::Paragraph) => {
+                self.quoting = Quoting::Announced;
+                Own::Line
+            }
+            Some(Lead::Rest) => {
+                self.document = true;
+                Own::Line
+            }
+        }
+    }
+}
+
+/// A line of dashes.
+fn is_rule(text: &str) -> bool {
+    text.len() >= 3 && ["-", "=", "*", "_"].iter().any(|mark| text.trim_start_matches(mark).is_empty())
+}
+
+/// The head of a mail, or the text with which the client continues a conversation.
+fn begins_foreign_document(text: &str) -> bool {
+    const BEGINS: [&str; 7] = [
+        "Subject: ",
+        "From: ",
+        "件名:",
+        "件名：",
+        "差出人:",
+        "Begin forwarded message",
+        "This session is being continued from a previous conversation",
+    ];
+    BEGINS.iter().any(|begin| text.starts_with(begin))
+        || text.contains("Original Message--")
+        || text.contains("Forwarded message --")
+}
+
+/// A line of a transcript.
+fn is_speaker(text: &str) -> bool {
+    ["User: ", "Human: ", "Assistant: ", "AI: ", "Q: ", "A: ", "Claude: ", "System: "]
+        .iter()
+        .any(|speaker| text.starts_with(speaker))
+}
+
+/// The first quotation that the line does not close, with its closing mark.
+fn open_quotation(line: &str) -> Option<(usize, char)> {
+    let mut at = 0;
+    while let Some(c) = line[at..].chars().next() {
+        match quotation_end(line, at) {
+            Some(end) => at = end,
+            None if !matches!(c, '`' | '\'' | '‘') && closing_of(c).is_some() => {
+                return closing_of(c).map(|closing| (at, closing));
+            }
+            None => at += c.len_utf8(),
+        }
+    }
+    None
 }
 
 /// The name of the tag that a line begins with.
@@ -113,7 +251,7 @@ fn is_heading(text: &str) -> bool {
 }
 
 fn is_written_by_program(text: &str) -> bool {
-    const BEGINS: [&str; 16] = [
+    const BEGINS: [&str; 19] = [
         "at ",
         "--> ",
         "File \"",
@@ -121,6 +259,8 @@ fn is_written_by_program(text: &str) -> bool {
         "thread '",
         "npm ERR!",
         "npm warn",
+        "npm WARN",
+        "! ",
         "diff --git",
         "@@ ",
         "+++ ",
@@ -130,6 +270,7 @@ fn is_written_by_program(text: &str) -> bool {
         "commit ",
         "CONFLICT ",
         "Caused by",
+        "Operation stopped by hook",
     ];
     if BEGINS.iter().any(|begin| text.starts_with(begin))
         || text.starts_with(['●', '⎿', '⏺', '✗', '✘', '✓', '✔', '│', '('])
@@ -184,47 +325,63 @@ fn after_list_mark(line: &str) -> &str {
     numbered.filter(|_| digits > 0).map_or(line, str::trim_start)
 }
 
-/// At full stops and question marks, not at the dots inside names and after abbreviations.
-fn split_sentences(prompt: &str, within: Range<usize>, see: &mut impl FnMut(Range<usize>)) {
+/// At full stops and question marks, not at the dots inside names and after abbreviations. `is_cut`: the last sentence is
+/// not whole and is left out.
+fn split_sentences(prompt: &str, within: Range<usize>, is_cut: bool, see: &mut impl FnMut(Range<usize>)) {
     let text = &prompt[within.clone()];
-    let mut from = 0;
-    let mut quoted: Option<char> = None;
-    let mut chars = text.char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
-        if let Some(end) = quoted {
-            if c == end {
-                quoted = None;
-            }
+    let (mut from, mut at) = (0, 0);
+    while let Some(c) = text[at..].chars().next() {
+        if let Some(end) = quotation_end(text, at) {
+            at = end;
             continue;
         }
-        let next = chars.peek().map(|(_, next)| *next);
+        let end = at + c.len_utf8();
+        let next = text[end..].chars().next();
         let ends = match c {
-            '`' | '"' | '“' | '「' | '『' => {
-                let closing = closing_of(c);
-                quoted = Some(closing).filter(|end| text[at + c.len_utf8()..].contains(*end));
-                false
-            }
             '。' | '！' | '？' => !next.is_some_and(|next| matches!(next, '！' | '？' | '」')),
             '!' | '?' => next.is_none_or(|next| !matches!(next, '!' | '?' | ')')),
             '.' => next.is_none_or(char::is_whitespace) && !ends_in_abbreviation(&text[from..at]),
             _ => false,
         };
         if ends {
-            let end = at + c.len_utf8();
             give(prompt, within.start + from..within.start + end, see);
             from = end;
         }
+        at = end;
     }
-    give(prompt, within.start + from..within.end, see);
+    if !is_cut {
+        give(prompt, within.start + from..within.end, see);
+    }
 }
 
-pub(super) fn closing_of(opening: char) -> char {
-    match opening {
+/// The end of the quotation or code that begins at `at`, if it is closed.
+pub(super) fn quotation_end(text: &str, at: usize) -> Option<usize> {
+    let opening = text[at..].chars().next()?;
+    let closing = closing_of(opening)?;
+    let from = at + opening.len_utf8();
+    if opening != '\'' {
+        return text[from..].find(closing).map(|end| from + end + closing.len_utf8());
+    }
+    // Not the apostrophe in "don't" and "users'".
+    let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let opens = !is_word(text[..at].chars().next_back()) && is_word(text[from..].chars().next());
+    let closes = |end: &usize| !is_word(text[end + 1..].chars().next());
+    let mut ends = text[from..].match_indices(closing).map(|(end, _)| from + end);
+    ends.find(closes).filter(|_| opens).map(|end| end + 1)
+}
+
+fn closing_of(opening: char) -> Option<char> {
+    Some(match opening {
+        '`' | '"' | '\'' => opening,
         '“' => '”',
+        '„' => '“',
+        '‘' => '’',
+        '«' => '»',
+        '‹' => '›',
         '「' => '」',
         '『' => '』',
-        other => other,
-    }
+        _ => return None,
+    })
 }
 
 fn ends_in_abbreviation(before: &str) -> bool {

@@ -102,14 +102,20 @@ impl<'a> Progress<'a> {
     /// The entries of `progress.md`.
     ///
     /// A section without a date counts only if it was written after one with a date. The others are a person's status page
-    /// or its rest: they have no entries, and nothing moves or changes them.
+    /// or its rest: they have no entries, and nothing moves or changes them. Below a status page, where the dates do not show
+    /// which end is new, only the sections with a date count.
     pub fn parse_flow(text: &'a str) -> Progress<'a> {
         let mut progress = Progress::parse(text);
         let is_dated = |entry: &ProgressEntry<'_>| entry.at.is_some();
+        let is_below_page = progress.entries.first().is_some_and(|first| !is_dated(first));
         match progress.end {
+            _ if is_below_page && !is_ordered(&progress.entries) => progress.entries.retain(is_dated),
             FileEnd::Top => {
                 let oldest = progress.entries.iter().rposition(is_dated).map_or(0, |at| at + 1);
                 progress.entries.truncate(oldest);
+                // One may be the newest entry; several are a page.
+                let above = progress.entries.iter().take_while(|entry| !is_dated(entry)).count();
+                progress.entries.drain(..if above > 1 { above } else { 0 });
             }
             FileEnd::Bottom => {
                 let oldest = progress.entries.iter().position(is_dated).unwrap_or(progress.entries.len());
@@ -151,8 +157,8 @@ impl<'a> Progress<'a> {
 
 fn newest_end(entries: &[ProgressEntry<'_>]) -> FileEnd {
     let dated: Vec<Millis> = entries.iter().filter_map(|entry| entry.at).collect();
-    // Below a status page the only entry is the first that was added, and the next ones follow it.
-    if dated.len() == 1 && entries.len() > 1 && entries.last().is_some_and(|entry| entry.at.is_some()) {
+    // New entries go below a status page: above it, its sections would become entries.
+    if !dated.is_empty() && !is_ordered(entries) && entries[0].at.is_none() {
         return FileEnd::Bottom;
     }
     let pairs = || dated.iter().zip(dated.iter().skip(1));
@@ -166,6 +172,13 @@ fn newest_end(entries: &[ProgressEntry<'_>]) -> FileEnd {
     } else {
         FileEnd::Top
     }
+}
+
+/// Whether there are two dates, and not the same.
+fn is_ordered(entries: &[ProgressEntry<'_>]) -> bool {
+    let mut dates = entries.iter().filter_map(|entry| entry.at);
+    let first = dates.next();
+    dates.any(|date| Some(date) != first)
 }
 
 impl<'a> ProgressEntry<'a> {

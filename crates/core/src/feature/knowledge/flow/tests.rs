@@ -184,6 +184,14 @@ fn a_section_without_a_date_is_an_entry_only_if_it_is_newer_than_one_with_a_date
         ("a b c 12", "12"),
         ("a b c 12 13", "12 13"),
         ("a b c 12 13 d", "12 13 d"),
+        // No date shows which end is new.
+        ("a b c 12 12", "12 12"),
+        ("a b c 12 12 12", "12 12 12"),
+        ("a b 12 c", "12"),
+        ("a 12 b 12 c", "12 12"),
+        // The newest first below a status page.
+        ("a b c 13 12", "13 12"),
+        ("a b c 13 d 12 e", "13 d 12"),
     ] {
         let section = |name: &str| match name.parse::<u32>() {
             Ok(day) => format!("## 2026-03-{day} {name}\n"),
@@ -200,14 +208,15 @@ fn a_status_page_is_never_trimmed_and_stays_above_its_entries() {
     let page = "## Area\n- x\n".repeat(30);
     assert_eq!(Progress::parse_flow(&page).trim_to(1), None);
     let mut text = page.clone();
-    for day in 0..12 {
-        let at = Millis(1_794_795_005_000 + day * 86_400_000);
+    for step in 0..12 {
+        // The first three in one second.
+        let at = Millis(1_794_795_005_000 + u64::saturating_sub(step, 2) * 86_400_000);
         text = Progress::parse_flow(&text).with(&NewEntry {
             at,
-            what: format!("step {day}"),
+            what: format!("step {step}"),
             ..NewEntry::default()
         });
-        assert!(text.starts_with(&page), "{day}");
+        assert!(text.starts_with(&page), "{step}");
     }
     let trimmed = Progress::parse_flow(&text).trim_to(10).expect("two entries too many");
     assert_eq!(trimmed.moved.len(), 2);

@@ -1,0 +1,116 @@
+//! Words that announce the words of others: "the review says:", "here is the mail from legal.", 「要約して：」.
+
+use crate::text::word_list::{Words, among, each_word};
+
+/// Where the words of others are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lead {
+    /// In the rest of this line. The announcing sentence begins at this byte.
+    Inline(usize),
+    /// In the next paragraph.
+    Paragraph,
+    /// In all that follows: a letter has several paragraphs and no end that could be seen.
+    Rest,
+}
+
+const SAYS: Words = "says said wrote writes replied answered mailed posted commented complains complained translate reads states \
+    prints printed asked told sent say translated";
+
+/// At the beginning of an order about a text.
+const HANDLES: Words =
+    "review summarise summarize translate proofread rephrase paraphrase reword explain analyse analyze";
+
+const TEXTS: Words = "mail email e-mail message letter review feedback error output log logs transcript conversation chat ticket \
+    issue comment comments text slack thread article answer reply prompt quote document";
+
+/// A text is announced, not named: "here is the log", not "error log: no secrets".
+const SHOWN: Words = "here here's this following below got received pasted get another";
+
+/// They have several paragraphs.
+const LETTERS: Words =
+    "wrote mailed sent mail email e-mail letter conversation transcript chat thread article document";
+
+/// The person's own lists.
+const OWN: Words = "rules requirements constraints conditions things points rule remember note important";
+
+const SAYS_JA: Words = "曰く いわく と言って と言われ と書いて と書かれ から返信 からメール からの返信 翻訳して 訳して 要約して 添削して \
+    校正して レビュー結果 レビュー指摘 の指摘 によると のメール のコメント 議事録 とのこと";
+
+const SHOWN_JA: Words = "以下 次の こちら 下記";
+
+const TEXTS_JA: Words = "エラー ログ 文章 コメント レビュー メッセージ メール 会話 出力 回答 文 テキスト";
+
+const LETTERS_JA: Words = "メール 手紙 議事録 会話 チャット 文章";
+
+pub(super) fn lead_of(line: &str) -> Option<Lead> {
+    let mut from = 0;
+    for (at, c) in line.char_indices() {
+        let end = at + c.len_utf8();
+        let next = line[end..].chars().next();
+        match c {
+            ':' | '：' if next.is_none_or(|next| next.is_whitespace() || c == '：' || !next.is_ascii()) => {
+                let head = &line[from..at];
+                let is_last = line[end..].trim().is_empty();
+                if announces(head, is_last) {
+                    return Some(if is_last { extent(head) } else { Lead::Inline(from) });
+                }
+            }
+            '.' | '!' | '?' | '。' | '！' | '？'
+                if next.is_none_or(|next| next.is_whitespace() || !next.is_ascii()) =>
+            {
+                let head = &line[from..at];
+                if line[end..].trim().is_empty() && !matches!(c, '?' | '？') && presents(head) {
+                    return Some(extent(head));
+                }
+                from = end;
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+fn words(head: &str) -> impl Iterator<Item = String> + '_ {
+    head.split_whitespace().map(|word| {
+        word.trim_matches(|c: char| !c.is_alphanumeric() && c != '\'').replace('’', "'").to_ascii_lowercase()
+    })
+}
+
+fn has(head: &str, list: Words) -> bool {
+    words(head).any(|word| among(list, &word))
+}
+
+fn contains(head: &str, list: Words) -> bool {
+    each_word(list).any(|word| head.contains(word))
+}
+
+/// Before a colon. In the middle of a line a text may only be named: "it got a bad review: we have to …"
+fn announces(head: &str, is_last: bool) -> bool {
+    if has(head, OWN) || contains(head, "ルール 条件 制約 注意") {
+        return false;
+    }
+    let mut before = String::new();
+    for word in words(head) {
+        if among(SAYS, &word) && !among("i we i've already", &before) {
+            return true;
+        }
+        before = word;
+    }
+    let first =
+        words(head).find(|word| !among("please can could you now and then", word)).unwrap_or_default();
+    among(HANDLES, &first)
+        || contains(head, SAYS_JA)
+        || is_last
+            && (has(head, SHOWN) && has(head, TEXTS) || contains(head, SHOWN_JA) && contains(head, TEXTS_JA))
+}
+
+/// A whole sentence: "Here is the mail from legal."
+fn presents(head: &str) -> bool {
+    let opens = |begin: &str| words(head).take(2).collect::<Vec<_>>().join(" ").starts_with(begin);
+    (opens("here is") || opens("here's") || opens("below is")) && has(head, TEXTS)
+        || contains(head, SHOWN_JA) && contains(head, "メール 議事録") && head.ends_with("です")
+}
+
+fn extent(head: &str) -> Lead {
+    if has(head, LETTERS) || contains(head, LETTERS_JA) { Lead::Rest } else { Lead::Paragraph }
+}

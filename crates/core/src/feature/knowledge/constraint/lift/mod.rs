@@ -1,0 +1,45 @@
+//! Whether a later sentence takes a constraint back.
+//!
+//! A wrongly dropped constraint is lost in silence, so that a shared word is not enough: a permission has to name
+//! everything that the constraint names, with its verb, and an order has to have the forbidden verb as its own. The rules were
+//! chosen by the training part of `corpus/constraint/lift-*`.
+
+mod english;
+mod japanese;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ConstraintKind {
+    Forbids,
+    Requires,
+    /// Only some, or only up to a number.
+    Limits,
+}
+
+/// Whether a rule that is named by `named` words, `shared` of them in a constraint of `length` words, is that constraint.
+/// Without a word like "rule" more of it has to be named.
+fn is_about(shared: usize, named: usize, length: usize, names_rule: bool) -> bool {
+    let (least_named, least) = if names_rule { (2 * named, 3) } else { (3 * named, 2) };
+    shared > 0 && shared * 3 >= least_named && shared * least >= length
+}
+
+/// The constraints of `known` that `sentence` takes back.
+pub(super) fn lifted_by<'k>(known: &'k [String], sentence: &str) -> Vec<&'k str> {
+    if sentence.ends_with(['?', '？']) {
+        return Vec::new();
+    }
+    let known = known.iter().map(String::as_str);
+    // A new constraint does not allow anything, but may be the opposite of an old one.
+    let restates = super::is_constraint(sentence);
+    if super::is_japanese(sentence) {
+        if restates {
+            return Vec::new();
+        }
+        let Some(lift) = japanese::Lift::of(sentence) else { return Vec::new() };
+        return known.filter(|constraint| lift.covers(constraint)).collect();
+    }
+    if super::english::is_of_others(sentence) {
+        return Vec::new();
+    }
+    let Some(lift) = english::Lift::of(sentence, restates) else { return Vec::new() };
+    known.filter(|constraint| lift.covers(constraint)).collect()
+}
