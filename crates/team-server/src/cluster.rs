@@ -59,7 +59,7 @@ impl Cluster {
         }
         cluster.sql(
             "postgres",
-            &format!("CREATE ROLE {} LOGIN PASSWORD '{}'", Cluster::USER, Cluster::PASSWORD),
+            &format!("CREATE ROLE {} LOGIN CREATEROLE PASSWORD '{}'", Cluster::USER, Cluster::PASSWORD),
         )?;
         Ok(cluster)
     }

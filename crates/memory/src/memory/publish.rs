@@ -125,7 +125,7 @@ impl Memory {
         let decisions = decisions.iter().map(|one| Decided {
             id: one.id,
             name: short_name(one.row.text.lines().next().unwrap_or_default()),
-            by: author_of_decision(&one.row),
+            by: author_of_decision(&one),
         });
         let page = ProjectPage::new(key, named(project.id, &project.row.name), decisions.collect());
         if catalogue::read_project(&self.state, &page.key).value() == Some(&page) {

@@ -345,6 +345,30 @@ impl SqliteStore {
         self.clear_log().map(|_| ())
     }
 
+    /// Hides a row that only the team's store has, and queues its deletion there.
+    pub fn forget_in_team(&mut self, uid: &str) -> Result<()> {
+        self.write(|store| {
+            store.prepare_cached("INSERT OR IGNORE INTO forgotten (uid) VALUES (?1)")?.execute([uid])?;
+            outbox::insert_deletion(store, uid)
+        })
+    }
+
+    pub fn is_forgotten(&mut self, uid: &str) -> Result<bool> {
+        Ok(self.forgotten_of([uid])?.contains(uid))
+    }
+
+    /// Those of these uids that were forgotten here.
+    pub fn forgotten_of<'a>(&mut self, uids: impl IntoIterator<Item = &'a str>) -> Result<BTreeSet<Uid>> {
+        let mut found = self.connection.prepare_cached("SELECT 1 FROM forgotten WHERE uid = ?1")?;
+        let mut forgotten = BTreeSet::new();
+        for uid in uids {
+            if found.exists([uid])? {
+                forgotten.insert(uid.to_owned());
+            }
+        }
+        Ok(forgotten)
+    }
+
     /// The bytes may remain in the write-ahead log and in copies.
     pub(crate) fn forget_rows(&mut self, what: &Forget) -> Result<Vec<Uid>> {
         self.write(|store| delete_and_mark(store, what))
