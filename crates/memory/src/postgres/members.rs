@@ -30,6 +30,8 @@ impl PostgresStore {
     pub fn create(address: super::Address, patience: super::Patience) -> Result<PostgresStore> {
         let mut store = PostgresStore::connect_to_create(address, patience)?;
         store.link.transaction(Purpose::Writing, &async |at| {
+            // One after the other, if several create at once.
+            at.batch_execute("LOCK TABLE tidegate.version").await?;
             let group = group_of(at).await?;
             if !role_exists(at, &group).await? {
                 at.batch_execute(&format!("CREATE ROLE {} NOLOGIN", quoted(&group))).await?;

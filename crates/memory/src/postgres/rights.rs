@@ -89,8 +89,10 @@ pub(super) fn statements() -> String {
                 IF TG_TABLE_NAME = 'project' THEN
                     NEW.key := NULL;
                 END IF;
-                IF TG_TABLE_NAME = 'decision' AND NEW.retracted IS NOT NULL THEN
-                    NEW.retracted := least(NEW.retracted, latest);
+                IF TG_TABLE_NAME = 'decision' THEN
+                    IF NEW.retracted IS NOT NULL THEN
+                        NEW.retracted := least(NEW.retracted, latest);
+                    END IF;
                 END IF;
             END IF;
             RETURN NEW;

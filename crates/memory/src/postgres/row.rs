@@ -47,10 +47,6 @@ impl Table {
         }
     }
 
-    pub(super) fn has_ids(self) -> bool {
-        matches!(self, Table::Project | Table::Topic | Table::Decision)
-    }
-
     /// Version 1 noted the machine that delivered such a row.
     pub(super) fn has_origin(self) -> bool {
         matches!(self, Table::Topic | Table::Log | Table::Decision)
