@@ -145,6 +145,17 @@ impl Cluster {
         Ok(String::from_utf8_lossy(&ran.stdout).trim_end().to_owned())
     }
 
+    /// As another login.
+    pub fn sql_by(&self, url: &str, statement: &str) -> Result<String, String> {
+        let mut psql = self.command("psql");
+        psql.args(["--no-psqlrc", "-At", "-v", "ON_ERROR_STOP=1", "-d", url, "-c", statement]);
+        let ran = psql.output().map_err(|error| format!("psql: {error}"))?;
+        if !ran.status.success() {
+            return Err(String::from_utf8_lossy(&ran.stderr).into_owned());
+        }
+        Ok(String::from_utf8_lossy(&ran.stdout).trim_end().to_owned())
+    }
+
     /// By the server's name, with the password.
     pub fn url(&self, database: &str) -> String {
         self.url_on(&format!("localhost:{}", self.port), database)

@@ -300,7 +300,8 @@ impl Memory {
         let known = self.store.project_names()?;
         let listed = self.settings.team.projects.0.iter().map(|entry| entry.0.clone());
         let is_missing = |entry: &String| {
-            let by_key = |name: &str, key: &Option<String>| project_key::key_of(key.as_deref(), name) == *entry;
+            let by_key =
+                |name: &str, key: &Option<String>| project_key::key_of(key.as_deref(), name) == *entry;
             let is_path = entry.contains('/') && !project_key::is_remote(entry);
             !is_path && !known.iter().any(|(_, name, key)| name == entry || by_key(name, key))
         };

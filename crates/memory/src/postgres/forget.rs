@@ -107,8 +107,7 @@ async fn delete_own_rows(transaction: &Transaction<'_>, told: &[Uid]) -> Result<
 }
 
 /// Of a topic, by this login.
-const MAY_CHANGE: &str =
-    "(tidegate.is_administrator() OR topic.owner = session_user OR topic.owner = '')";
+const MAY_CHANGE: &str = "(tidegate.is_administrator() OR topic.owner = session_user OR topic.owner = '')";
 
 async fn select_uids(
     transaction: &Transaction<'_>,
@@ -144,10 +143,7 @@ async fn with_contents(
 }
 
 /// Deletes the rows, removes references to them from other rows, and remembers their uids.
-async fn delete_rows(
-    transaction: &Transaction<'_>,
-    gone: &[Uid],
-) -> Result<(), TransactionError> {
+async fn delete_rows(transaction: &Transaction<'_>, gone: &[Uid]) -> Result<(), TransactionError> {
     if gone.is_empty() {
         return Ok(());
     }
@@ -162,10 +158,7 @@ async fn delete_rows(
     ] {
         Statement::of(text, [uids(), uids()]).run(transaction).await?;
     }
-    for text in [
-        "DELETE FROM offer WHERE topic = ANY(?)",
-        "DELETE FROM document WHERE uid = ANY(?)",
-    ] {
+    for text in ["DELETE FROM offer WHERE topic = ANY(?)", "DELETE FROM document WHERE uid = ANY(?)"] {
         Statement::of(text, [uids()]).run(transaction).await?;
     }
     for table in Table::ALL.into_iter().rev() {

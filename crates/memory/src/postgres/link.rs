@@ -169,7 +169,9 @@ impl ServerLink {
         });
         match prepared {
             Ok(Ok(())) => Ok(client),
-            Ok(Err(TransactionError::Own(error))) => Err(Error { what: format!("{shown}: {}", error.what), ..error }),
+            Ok(Err(TransactionError::Own(error))) => {
+                Err(Error { what: format!("{shown}: {}", error.what), ..error })
+            }
             Ok(Err(TransactionError::Server(error))) => {
                 Err(self.address.without_password(explain_error(&error, shown)))
             }

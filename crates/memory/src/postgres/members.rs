@@ -52,9 +52,12 @@ impl PostgresStore {
             check_administrator(at).await?;
             let again = is_member(at, &group, name).await?;
             if !again && role_exists(at, name).await? {
-                return Err(Error::new(ErrorKind::Refused, format!("the server has a login `{name}` already"))
-                    .hint("choose another name: logins are shared by all databases of a server")
-                    .into());
+                return Err(Error::new(
+                    ErrorKind::Refused,
+                    format!("the server has a login `{name}` already"),
+                )
+                .hint("choose another name: logins are shared by all databases of a server")
+                .into());
             }
             let verb = if again { "ALTER" } else { "CREATE" };
             at.batch_execute(&format!(
@@ -105,7 +108,8 @@ impl PostgresStore {
         self.link.transaction(Purpose::Reading, &async |at| {
             let text = "SELECT session_user::text AS name, tidegate.is_administrator() AS trusted";
             let row = Statement::new(text).row(at).await?;
-            let row = row.ok_or_else(|| Error::new(ErrorKind::Other, "the server does not say who this is"))?;
+            let row =
+                row.ok_or_else(|| Error::new(ErrorKind::Other, "the server does not say who this is"))?;
             Ok((get_column(&row, "name")?, get_column(&row, "trusted")?))
         })
     }
@@ -194,7 +198,9 @@ mod tests {
         for name in ["ann", "ann-b", "a.n_n2"] {
             check_name(name).unwrap();
         }
-        for name in ["", "Ann", "-ann", "9a", "pg_monitor", "tidegate_x", "a\"b", "a b", "ｂｏｂ", &"a".repeat(41)] {
+        for name in
+            ["", "Ann", "-ann", "9a", "pg_monitor", "tidegate_x", "a\"b", "a b", "ｂｏｂ", &"a".repeat(41)]
+        {
             assert!(check_name(name).is_err(), "{name}");
         }
     }

@@ -258,11 +258,7 @@ impl PendingWrites {
         self.latest.insert((table, uid), record);
     }
 
-    async fn write(
-        self,
-        transaction: &Transaction<'_>,
-        mode: PutMode<'_>,
-    ) -> Result<(), TransactionError> {
+    async fn write(self, transaction: &Transaction<'_>, mode: PutMode<'_>) -> Result<(), TransactionError> {
         if !self.forgotten.is_empty() {
             let before = reserve_changes(transaction, self.forgotten.len()).await?;
             let remember = "INSERT INTO forgotten (uid, change) SELECT given.uid, ? + given.place \

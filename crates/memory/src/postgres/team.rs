@@ -162,7 +162,8 @@ impl PostgresStore {
     /// Requests of others to forget rows of this login.
     pub fn forget_requests(&mut self) -> Result<Vec<ForgetRequest>> {
         self.link.transaction(Purpose::Reading, &async |at| {
-            let text = "SELECT kind, uid, asked_by FROM request WHERE owner = session_user ORDER BY at DESC LIMIT ?";
+            let text =
+                "SELECT kind, uid, asked_by FROM request WHERE owner = session_user ORDER BY at DESC LIMIT ?";
             let rows = Statement::of(text, [MOST_REQUESTS.into()]).rows(at).await?;
             let request = |row: &Row| {
                 Ok(ForgetRequest {
@@ -209,7 +210,8 @@ impl PostgresStore {
     /// The project of a topic.
     pub fn project_of(&mut self, topic: &str) -> Result<Option<Uid>> {
         self.link.transaction(Purpose::Reading, &async |at| {
-            let row = Statement::of("SELECT project FROM topic WHERE uid = ?", [topic.into()]).row(at).await?;
+            let row =
+                Statement::of("SELECT project FROM topic WHERE uid = ?", [topic.into()]).row(at).await?;
             row.as_ref().map(|row| get_column(row, "project")).transpose()
         })
     }
@@ -239,7 +241,8 @@ async fn find_adopted(
     for row in Statement::of(text, [keys.into()]).rows(transaction).await? {
         known.insert(get_column(&row, "name")?, get_column(&row, "project")?);
     }
-    let of_team = |(project, key): &(ProjectRow, String)| Some((project.uid.clone(), known.get(key)?.clone()));
+    let of_team =
+        |(project, key): &(ProjectRow, String)| Some((project.uid.clone(), known.get(key)?.clone()));
     Ok(projects.iter().filter_map(of_team).collect())
 }
 

@@ -72,6 +72,7 @@ fn read_count(store: &Connection, sql: &str, of: impl rusqlite::ToSql) -> Result
 
 fn delete_named(store: &Connection, what: &Forget) -> Result<Vec<Uid>> {
     let mut gone = Deletion::new(store);
+    gone.asks = !matches!(what, Forget::Session(_) | Forget::Project(_));
     match what {
         Forget::Log(uid) => {
             let docs = read_numbers(store, "SELECT doc FROM log WHERE uid = ?1", uid)?;
@@ -165,6 +166,8 @@ pub(super) struct Deletion<'a> {
     store: &'a Connection,
     /// Whether the team has to be told.
     tells: bool,
+    /// Whether teammates are asked to forget rows of theirs. Not for whole projects and sessions.
+    asks: bool,
     uids: Vec<Uid>,
     /// Topics whose counts have to be updated.
     topics: Vec<i64>,
@@ -198,7 +201,7 @@ struct AutomaticTopic {
 
 impl<'a> Deletion<'a> {
     fn new(store: &'a Connection) -> Deletion<'a> {
-        Deletion { store, tells: true, uids: Vec::new(), topics: Vec::new(), logs: Vec::new() }
+        Deletion { store, tells: true, asks: true, uids: Vec::new(), topics: Vec::new(), logs: Vec::new() }
     }
 
     /// For deletions that come from the team. They are not reported back: this machine's role may delete more
@@ -262,7 +265,7 @@ impl<'a> Deletion<'a> {
 
     /// Requires that nothing refers to the row any more.
     fn delete_row(&mut self, table: &str, uid: &str) -> Result<()> {
-        if self.tells {
+        if self.tells && (self.asks || pulled::find_origin(self.store, table, uid)?.is_none()) {
             outbox::queue_deletion(self.store, table, uid)?;
         }
         pulled::remove_origin(self.store, table, uid)?;

@@ -165,7 +165,10 @@ impl SqliteStore {
     /// Gives a project that has no folder yet one, and its name.
     pub fn set_folder(&mut self, project: i64, key: &str, name: &str) -> Result<()> {
         self.write(|store| {
-            store.execute("UPDATE project SET key = ?2, name = ?3 WHERE id = ?1", params![project, key, name])?;
+            store.execute(
+                "UPDATE project SET key = ?2, name = ?3 WHERE id = ?1",
+                params![project, key, name],
+            )?;
             Ok(())
         })
     }

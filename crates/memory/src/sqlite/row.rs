@@ -204,8 +204,11 @@ pub(super) const SELECT_DECISION: &str = concat!("
         LEFT JOIN session ON session.id = decision.session");
 
 /// The condition that a decision is in force.
-pub(super) const IN_FORCE: &str =
-    concat!("decision.retracted IS NULL AND NOT EXISTS (SELECT 1 FROM decision AS newer WHERE ", replaces!(), ")");
+pub(super) const IN_FORCE: &str = concat!(
+    "decision.retracted IS NULL AND NOT EXISTS (SELECT 1 FROM decision AS newer WHERE ",
+    replaces!(),
+    ")"
+);
 
 pub(super) fn read_decision(row: &Row<'_>) -> rusqlite::Result<Decision> {
     let id = row.get(0)?;

@@ -44,8 +44,11 @@ pub fn migrate(memory: &mut Memory, address: &Address, progress: &mut dyn FnMut(
         Ok(())
     })?;
     memory.store().note_all_sent()?;
-    let projects: Vec<_> =
-        projects.into_iter().map(|row| (project_key::key_in_team(&row), row)).map(|(key, row)| (row, key)).collect();
+    let projects: Vec<_> = projects
+        .into_iter()
+        .map(|row| (project_key::key_in_team(&row), row))
+        .map(|(key, row)| (row, key))
+        .collect();
     let names = team.adopt_projects(&projects)?;
     let theirs = memory.store().origins()?.into_keys().collect();
     let mut moving = Moving {

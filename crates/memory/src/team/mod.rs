@@ -175,10 +175,7 @@ fn adopt_projects(
 }
 
 /// This machine's projects by their uid in the team, as far as the team knows them.
-fn adopted_projects(
-    team: &mut PostgresStore,
-    projects: &[SharedProject],
-) -> Result<BTreeMap<Uid, NamedRow>> {
+fn adopted_projects(team: &mut PostgresStore, projects: &[SharedProject]) -> Result<BTreeMap<Uid, NamedRow>> {
     let names = team.find_adopted(projects)?;
     let mut adopted = BTreeMap::new();
     for (project, _) in projects.iter().rev() {

@@ -78,13 +78,15 @@ fn normalise_remote(url: &str) -> Option<String> {
         None => url.split_once(':').filter(|(host, _)| host.len() > 1 && !host.contains('/'))?,
     };
     let host = host.rsplit_once('@').map_or(host, |(_, host)| host).to_lowercase();
-    let host = [":22", ":80", ":443", ":9418"].iter().find_map(|port| host.strip_suffix(port)).unwrap_or(&host);
+    let host =
+        [":22", ":80", ":443", ":9418"].iter().find_map(|port| host.strip_suffix(port)).unwrap_or(&host);
     let path = path.split(['?', '#']).next().unwrap_or_default().trim_matches('/').to_lowercase();
     let path = path.strip_suffix(".git").unwrap_or(&path);
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     let remote = format!("{host}/{}", parts.join("/"));
     let plain = |c: char| c.is_alphanumeric() || "-._~/:+%[]".contains(c);
-    let sound = !host.is_empty() && !parts.is_empty() && remote.len() <= LONGEST_KEY && remote.chars().all(plain);
+    let sound =
+        !host.is_empty() && !parts.is_empty() && remote.len() <= LONGEST_KEY && remote.chars().all(plain);
     sound.then_some(remote)
 }
 
@@ -112,7 +114,9 @@ mod tests {
             normalise_remote("ssh://git@db.example.com:2222/a/b").as_deref(),
             Some("db.example.com:2222/a/b")
         );
-        for url in ["/srv/app.git", "../app", "file:///srv/app.git", "C:\\app", "https://", "https://h", "a b:c/d"] {
+        for url in
+            ["/srv/app.git", "../app", "file:///srv/app.git", "C:\\app", "https://", "https://h", "a b:c/d"]
+        {
             assert_eq!(normalise_remote(url), None, "{url}");
         }
     }

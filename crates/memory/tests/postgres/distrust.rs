@@ -460,7 +460,10 @@ fn another_server_gets_a_row_from_its_author_only() {
     ann.talk().unwrap();
     assert_eq!(eve.talk().unwrap().waiting, 0);
     let (anns, eves) = (ann.login(), eve.login());
-    assert_eq!(other.sql(owners), format!("ann-sea-t {anns}\nd1 {anns}\nd2 {anns}\ne1 {eves}\neve-sea-t {eves}"));
+    assert_eq!(
+        other.sql(owners),
+        format!("ann-sea-t {anns}\nd1 {anns}\nd2 {anns}\ne1 {eves}\neve-sea-t {eves}")
+    );
 }
 
 fn sorted<const N: usize>(uids: [&str; N]) -> Vec<String> {

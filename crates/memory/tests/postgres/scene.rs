@@ -1,13 +1,14 @@
 //! A database for one test, and its addresses.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use tidegate_core::feature::memory::settings::{TeamUrl, Tls};
 use tidegate_core::settings::setting::Setting;
 use tidegate_core::settings::value::Value;
-use tidegate_memory::error::Result;
 use tidegate_memory::postgres::{Address, Patience, PostgresStore};
 use tidegate_team_server::Cluster;
 
@@ -21,6 +22,7 @@ pub(crate) struct Scene<'a> {
 
 /// Logins are shared by all databases of a cluster.
 static MEMBERS: AtomicU32 = AtomicU32::new(0);
+static PASSWORDS: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
 
 impl<'a> Scene<'a> {
     /// With a team's store in it.
@@ -55,14 +57,27 @@ impl<'a> Scene<'a> {
         self.member_by(&name, port)
     }
 
-    pub(crate) fn member(&self, name: &str) -> Address {
-        self.member_by(name, self.cluster.port())
-    }
-
     fn member_by(&self, name: &str, port: u16) -> Address {
         let password = self.store().invite(name).expect("it works").password;
+        PASSWORDS.lock().expect("no thread panics with it").insert(name.to_owned(), password.clone());
         let url = format!("postgres://{name}:{password}@localhost:{port}/{}", self.database);
         read(&url, Tls::Verify, Some(self.cluster.ca_file())).expect("it works")
+    }
+
+    /// As a member, with `psql`.
+    pub(crate) fn sql_as(
+        &self,
+        machine: &crate::machine::Machine,
+        statement: &str,
+    ) -> Result<String, String> {
+        self.cluster.sql_by(&self.url_of(machine, &self.database), statement)
+    }
+
+    /// With the password.
+    pub(crate) fn url_of(&self, machine: &crate::machine::Machine, database: &str) -> String {
+        let name = machine.login();
+        let password = PASSWORDS.lock().expect("no thread panics with it")[&name].clone();
+        format!("postgres://{name}:{password}@localhost:{}/{database}", self.cluster.port())
     }
 
     /// As the administrator of the team.
@@ -78,7 +93,7 @@ impl<'a> Scene<'a> {
     }
 }
 
-pub(crate) fn read(url: &str, tls: Tls, ca_file: Option<PathBuf>) -> Result<Address> {
+pub(crate) fn read(url: &str, tls: Tls, ca_file: Option<PathBuf>) -> tidegate_memory::error::Result<Address> {
     let url = TeamUrl::from_value(&Value::from(url)).unwrap_or_else(|| panic!("no address"));
     Address::read(&url, None, tls, ca_file)
 }
