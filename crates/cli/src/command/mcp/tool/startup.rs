@@ -72,7 +72,7 @@ fn call(given: Value, memory: Option<&mut Memory>) -> Done {
     });
     let decisions = decisions.iter().map(|decision| {
         let title = rows::cut_line(decision.row.text.lines().next().unwrap_or_default());
-        let by = author_of_decision(&decision.row);
+        let by = author_of_decision(decision);
         json!({ "id": decision.id, "title": title, "topic": rows::topic_ref(&decision.in_topic), "by": by })
     });
     let mut structured =
