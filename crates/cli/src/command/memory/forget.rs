@@ -14,7 +14,7 @@ use tidegate_state::feature::memory::spool::Queued;
 use tidegate_state::place::StateDir;
 
 use super::row_words::{decision_row, describe_counts, log_row, project_folder, topic_row};
-use super::{Opened, line, no_project, not_finished, nothing_recorded, show};
+use super::{Opened, line, no_project, not_finished, nothing_recorded, show, team};
 use crate::approval::{self, Consent, Request};
 use crate::bilingual::{Bilingual, both, count_en};
 use crate::command::Outcome;

@@ -136,15 +136,18 @@ pub(super) fn join(args: &JoinArgs) -> Outcome {
     let here_shared: Vec<String> =
         memory.store().shared_projects()?.into_iter().map(|(_, name)| name).collect();
     let is_shared = |key: &String, name: &String| shared.contains(key) || here_shared.contains(name);
-    let projects = store.team_projects()?.into_iter().map(|one| ProjectThere {
-        shared: is_shared(&one.key, &one.name),
-        key: one.key,
-        name: one.name,
-        topics: one.topics,
-        decisions: one.decisions,
-        logs: one.logs,
-        members: one.owners,
-    });
+    let there = store.team_projects()?.into_iter();
+    let projects: Vec<ProjectThere> = there
+        .map(|one| ProjectThere {
+            shared: is_shared(&one.key, &one.name),
+            key: one.key,
+            name: one.name,
+            topics: one.topics,
+            decisions: one.decisions,
+            logs: one.logs,
+            members: one.owners,
+        })
+        .collect();
     let joined = Joined {
         server,
         login,
@@ -152,7 +155,7 @@ pub(super) fn join(args: &JoinArgs) -> Outcome {
         shared,
         pulled: exchanged.pulled,
         delivered: exchanged.delivered,
-        projects: projects.collect(),
+        projects,
     };
     if args.json {
         print::json(&joined);
@@ -248,7 +251,7 @@ fn projects_to_share(here: &Here, named: &[String]) -> Result<Vec<String>, CliEr
         } else {
             name.clone()
         };
-        if <TeamProject as Item>::read(&name).is_none() {
+        if <TeamProject as Item>::read(&name).is_err() {
             let name = line(&name, 80);
             return Err(CliError::new(both!(
                 "`{name}` cannot be the name of a project",
@@ -268,7 +271,7 @@ fn open_sharing(here: &Here, address: &Address, shared: &[String]) -> Result<Mem
     settings.team.url = TeamUrl::from_value(&Value::from(address.shown()));
     settings.team.tls = if address.is_encrypted() { Tls::Verify } else { settings.team.tls };
     settings.team.projects =
-        Listed(shared.iter().filter_map(|name| <TeamProject as Item>::read(name)).collect());
+        Listed(shared.iter().filter_map(|name| <TeamProject as Item>::read(name).ok()).collect());
     Ok(Memory::open(&here.env.place, &here.state, &settings, here.now)?)
 }
 
