@@ -260,17 +260,16 @@ async fn adopt_project(
                WHERE n.name = ? AND n.name <> ? AND p.owner = '' \
                AND NOT EXISTS (SELECT 1 FROM team_name o WHERE o.project = n.project AND strpos(o.name, '/') > 0)";
     let old = Statement::of(old, [project.name.as_str().into(), key.into()]).row(transaction).await?;
-    let uid: Uid = match old {
-        Some(row) => get_column(&row, "project")?,
-        None => {
-            let used = "SELECT 1 FROM forgotten WHERE uid = ? UNION SELECT 1 FROM project WHERE uid = ?";
-            let uid = || project.uid.as_str().into();
-            let is_used = Statement::of(used, [uid(), uid()]).row(transaction).await?.is_some();
-            let uid = if is_used { new_uid() } else { project.uid.clone() };
-            let row = ProjectRow { uid: uid.clone(), id: None, key: None, ..project.clone() };
-            put::put_strictly(transaction, &[Record::Project(row)]).await?;
-            uid
-        }
+    let uid: Uid = if let Some(row) = old {
+        get_column(&row, "project")?
+    } else {
+        let used = "SELECT 1 FROM forgotten WHERE uid = ? UNION SELECT 1 FROM project WHERE uid = ?";
+        let uid = || project.uid.as_str().into();
+        let is_used = Statement::of(used, [uid(), uid()]).row(transaction).await?.is_some();
+        let uid = if is_used { new_uid() } else { project.uid.clone() };
+        let row = ProjectRow { uid: uid.clone(), id: None, key: None, ..project.clone() };
+        put::put_strictly(transaction, &[Record::Project(row)]).await?;
+        uid
     };
     let name = "INSERT INTO team_name (name, project) VALUES (?, ?) ON CONFLICT DO NOTHING";
     Statement::of(name, [key.into(), uid.as_str().into()]).run(transaction).await?;

@@ -206,6 +206,15 @@ impl SqliteStore {
             && find_origin(store, kind, uid)?.is_none())
     }
 
+    /// The number of a topic or decision that is here.
+    pub fn number_of(&mut self, kind: &str, uid: &str) -> Result<Option<i64>> {
+        if !KINDS.contains(&kind) {
+            return Ok(None);
+        }
+        let mut found = self.connection.prepare_cached(&format!("SELECT id FROM {kind} WHERE uid = ?1"))?;
+        Ok(found.query_row([uid], |row| row.get(0)).optional()?)
+    }
+
     /// Row uid to the login that wrote it.
     pub fn origins(&mut self) -> Result<BTreeMap<Uid, String>> {
         let mut found = self.connection.prepare_cached("SELECT uid, origin FROM pulled")?;

@@ -150,7 +150,7 @@ impl Sending<'_> {
                         line.push(one.seq);
                         continue;
                     }
-                    match self.to_send(record)? {
+                    match self.prepare(record)? {
                         Some(record) => records.push((record, vec![one.seq])),
                         None => done.push(one.seq),
                     }
@@ -173,7 +173,7 @@ impl Sending<'_> {
     }
 
     /// `None` for a row that is not sent.
-    fn to_send(&mut self, record: Record) -> Result<Option<Record>> {
+    fn prepare(&mut self, record: Record) -> Result<Option<Record>> {
         if self.theirs.contains(record.uid()) {
             return Ok(None);
         }

@@ -86,7 +86,9 @@ fn own_requests(
     team: &mut PostgresStore,
 ) -> Result<Vec<crate::postgres::ForgetRequest>> {
     let mut requests = team.forget_requests()?;
-    requests.iter_mut().for_each(|request| request.asked_by = limits::limit_author(&request.asked_by));
+    for request in &mut requests {
+        request.asked_by = limits::limit_author(&request.asked_by);
+    }
     let mut own = Vec::new();
     for request in requests {
         if memory.store().is_own_row(&request.kind, &request.uid)? {

@@ -107,7 +107,9 @@ fn search_team(
     hits.iter_mut().for_each(limits::limit_hit);
     let uids: Vec<Uid> = hits.iter().map(|hit| hit.uid.clone()).collect();
     let mut authors = team.owners_of(&uids)?;
-    authors.values_mut().for_each(|author| *author = limits::limit_author(author));
+    for author in authors.values_mut() {
+        *author = limits::limit_author(author);
+    }
     Ok((hits, authors))
 }
 

@@ -33,10 +33,10 @@ fn ann_and_eve(scene: &Scene<'_>) -> (Machine, Machine) {
     let ann = Machine::sharing(&["sea"], scene.address());
     let eve = Machine::sharing(&["sea"], scene.address());
     work(&mut ann.memory(), "ann", "sea", 0..2);
-    ann.memory().put(&[Record::Decision(decision("d1", "ann-sea-t", 5))]).unwrap();
-    ann.talk().unwrap();
+    ann.memory().put(&[Record::Decision(decision("d1", "ann-sea-t", 5))]).expect("it works");
+    ann.talk().expect("it works");
     work(&mut eve.memory(), "eve", "sea", 0..1);
-    eve.talk().unwrap();
+    eve.talk().expect("it works");
     (ann, eve)
 }
 
@@ -80,10 +80,9 @@ fn an_attacker_with_a_login_changes_and_deletes_nothing_of_others() {
         format!("GRANT team TO {eves}"),
         "SELECT rolpassword FROM pg_authid".to_owned(),
         // The uid of a log, so that deleting the topic would take its search text along.
-        format!(
-            "INSERT INTO tidegate.topic (uid, project, title, status, offered, created, updated, active)
-             SELECT 'ann-sea-l0000', uid, 't', 'open', 0, 1, 1, 1 FROM tidegate.project"
-        ),
+        "INSERT INTO tidegate.topic (uid, project, title, status, offered, created, updated, active)
+         SELECT 'ann-sea-l0000', uid, 't', 'open', 0, 1, 1, 1 FROM tidegate.project"
+            .to_owned(),
         "INSERT INTO tidegate.document (uid, kind, topic, at, words) VALUES ('ann-sea-l0000', 'topic', 'ann-sea-t', 1, '')
          ON CONFLICT (uid) DO UPDATE SET words = ''".to_owned(),
         "INSERT INTO tidegate.log SELECT * FROM tidegate.log WHERE uid = 'ann-sea-l0000'

@@ -145,7 +145,7 @@ fn moved_page(here: &Here, args: &Args, address: &Address, moved: &team::Migrate
     page
 }
 
-fn kind_word(kind: &str) -> &str {
+pub(super) fn kind_word(kind: &str) -> &str {
     match kind {
         "project" => "プロジェクト",
         "topic" => "トピック",

@@ -149,15 +149,35 @@ struct Team {
     /// Changes of rows of others, which stay here.
     theirs: usize,
     /// Requests of others to forget rows of this person.
-    requests: Vec<ForgetRequest>,
+    requests: Vec<Asked>,
+}
+
+/// A teammate asks this person to forget a row.
+#[derive(Serialize)]
+struct Asked {
+    kind: String,
+    /// As `memory forget` takes it.
+    id: String,
+    asked_by: String,
 }
 
 fn show_team(args: &Args) -> Outcome {
     let opened = Opened::look()?;
+    let mut requests = Vec::new();
     let (here, shared, pending) = match opened {
         None => (Here::find()?, Vec::new(), 0),
         Some(mut opened) => {
+            let asked = TeamState::read(opened.memory.home()).requests;
             let store = opened.memory.store();
+            for ForgetRequest { kind, uid, asked_by } in asked {
+                // Forgotten since, or not of this person.
+                if !store.is_own_row(&kind, &uid)? {
+                    continue;
+                }
+                let number = store.number_of(&kind, &uid)?;
+                let id = number.map_or_else(|| super::row_words::short_uid(&uid), |id| id.to_string());
+                requests.push(Asked { kind, id, asked_by });
+            }
             let shared = store.shared_projects()?.into_iter().map(|(_, name)| name).collect();
             let pending = store.outbox_length()?;
             (Here::find()?, shared, pending)
@@ -176,7 +196,7 @@ fn show_team(args: &Args) -> Outcome {
         refused: standing.refused,
         forgotten: standing.forgotten,
         theirs: standing.theirs,
-        requests: standing.requests,
+        requests,
     };
     if args.json {
         print::json(&team);
@@ -256,16 +276,13 @@ fn team_page(team: &Team, server: &str, succeeded: Option<Millis>, clock: &Local
     }
     // A teammate can ask; only the person decides.
     for request in team.requests.iter().take(SHOWN_REQUESTS) {
-        let (who, kind) = (line(&request.asked_by, 40), line(&request.kind, 20));
-        let named = match request.kind.as_str() {
-            "log" => format!(" {}", super::row_words::short_uid(&request.uid)),
-            _ => String::new(),
-        };
+        let (who, kind, id) = (line(&request.asked_by, 40), line(&request.kind, 20), &request.id);
+        let kind_ja = super::migrate::kind_word(&request.kind);
         pairs.push((
             both!("asked", "依頼").into(),
             both!(
-                "{who} asks you to delete a {kind} of yours{named}: `tidegate memory forget {kind} ID`",
-                "{who} が、あなたの{kind}{named}の削除を求めています: `tidegate memory forget {kind} ID`"
+                "{who} asks you to delete your {kind} {id}: `tidegate memory forget {kind} {id}`",
+                "{who} が、あなたの{kind_ja} {id} の削除を求めています: `tidegate memory forget {kind} {id}`"
             )
             .into(),
         ));
@@ -372,9 +389,9 @@ mod tests {
             refused: None,
             forgotten: 1,
             theirs: 2,
-            requests: vec![ForgetRequest {
+            requests: vec![Asked {
                 kind: "log".to_owned(),
-                uid: "3f9a2c11-0000-4000-8000-000000000001".to_owned(),
+                id: "3f9a2c11".to_owned(),
                 asked_by: "bob".to_owned(),
             }],
         };

@@ -228,7 +228,7 @@ pub(super) fn invite(args: &InviteArgs) -> Outcome {
         "このパスワードは一度しか表示しません。安全な方法で渡してください。{name} が実行するコマンドです:"
     ));
     page.indented(|page| {
-        page.verbatim(format!("PGPASSWORD=… tidegate memory team join {url} --project NAME"))
+        page.verbatim(format!("PGPASSWORD=… tidegate memory team join {url} --project NAME"));
     });
     page.print();
     Ok(ExitCode::SUCCESS)
