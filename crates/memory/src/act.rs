@@ -164,8 +164,15 @@ pub fn author(session: Option<&str>) -> String {
     }
 }
 
-/// A person who answered a question, else as [`author`] has it.
-pub fn author_of_decision(row: &record::DecisionRow) -> String {
+/// A teammate, a person who answered a question, else as [`author`] has it.
+pub fn author_of_decision(decision: &Decision) -> String {
+    let row = &decision.row;
+    if let Some(name) = &decision.author {
+        return match row.taken_by {
+            Some(record::TakenBy::Model) => format!("agent of teammate {}", teammate(name)),
+            _ => author_of_teammate(name),
+        };
+    }
     match (row.taken_by, row.session.as_deref()) {
         (Some(record::TakenBy::Person), Some(session)) => {
             format!("the person, session {}", short_session(session))
@@ -176,11 +183,25 @@ pub fn author_of_decision(row: &record::DecisionRow) -> String {
 }
 
 /// The log of a relay holds what both sides said.
-pub fn author_of_log(row: &record::LogRow) -> String {
+pub fn author_of_log(log: &Log) -> String {
+    let row = &log.row;
+    if let Some(name) = &log.author {
+        return author_of_teammate(name);
+    }
     match (row.source, row.session.as_deref()) {
         (LogSource::Relay, Some(session)) => format!("conversation, session {}", short_session(session)),
         (_, session) => author(session),
     }
+}
+
+pub fn author_of_teammate(name: &str) -> String {
+    format!("teammate {}", teammate(name))
+}
+
+/// Rows from before members had logins have no name.
+fn teammate(name: &str) -> String {
+    let plain: String = name.chars().filter(|c| is_plain(*c)).take(40).collect();
+    if plain.is_empty() { "(unknown)".to_owned() } else { plain }
 }
 
 fn short_session(session: &str) -> String {
@@ -196,20 +217,36 @@ pub struct Authored {
     pub by: Option<String>,
 }
 
-pub fn with_authors(store: &mut dyn Store, hits: Vec<Hit>) -> Result<Vec<Authored>> {
-    hits.into_iter().map(|hit| Ok(Authored { by: author_of(store, &hit)?, hit })).collect()
+/// `authors` are teammates, by the uid of their log.
+pub fn with_authors(
+    store: &mut dyn Store,
+    hits: Vec<Hit>,
+    authors: &BTreeMap<record::Uid, String>,
+) -> Result<Vec<Authored>> {
+    let with_author = |hit: Hit| Ok(Authored { by: author_of(store, &hit, authors)?, hit });
+    hits.into_iter().map(with_author).collect()
 }
 
-fn author_of(store: &mut dyn Store, hit: &Hit) -> Result<Option<String>> {
+fn author_of(
+    store: &mut dyn Store,
+    hit: &Hit,
+    authors: &BTreeMap<record::Uid, String>,
+) -> Result<Option<String>> {
     Ok(match hit.kind {
         HitKind::Decision => {
             let id = hit.id.parse().unwrap_or_default();
             let found = store.decision(id)?.filter(|found| found.row.uid == hit.uid);
-            found.map(|found| author_of_decision(&found.row))
+            found.map(|found| author_of_decision(&found))
         }
-        HitKind::Log => store.log(&hit.id)?.map(|found| author_of_log(&found.row)),
+        HitKind::Log => match store.log(&hit.id)? {
+            Some(found) => Some(author_of_log(&found)),
+            None => authors.get(&hit.uid).map(|name| author_of_teammate(name)),
+        },
         HitKind::Stock | HitKind::Progress => Some("a file of the project".to_owned()),
-        HitKind::Topic => None,
+        HitKind::Topic => {
+            let found = store.topic_by_uid(&hit.uid)?;
+            found.and_then(|found| found.author).map(|name| author_of_teammate(&name))
+        }
     })
 }
 
@@ -518,6 +555,7 @@ pub fn retract_decision(store: &mut dyn Store, now: Millis, id: i64) -> Result<D
     if old.row.retracted.is_some() {
         return Ok(old);
     }
+    check_own_decision(&old)?;
     let updated = next_version(now, old.row.updated);
     let row = record::DecisionRow { retracted: Some(now), updated, ..old.row };
     check_changed(&store.put(&[Record::Decision(row)])?)?;
@@ -535,6 +573,7 @@ pub struct DecisionEdit {
 /// Corrects the wording of a decision. A different decision is recorded with [`supersede_decision`].
 pub fn edit_decision(store: &mut dyn Store, now: Millis, id: i64, edit: &DecisionEdit) -> Result<Decision> {
     let old = find_decision(store, id)?;
+    check_own_decision(&old)?;
     let mut redacted = BTreeMap::new();
     let mut row = old.row.clone();
     if let Some(text) = &edit.text {
@@ -552,6 +591,14 @@ pub fn edit_decision(store: &mut dyn Store, now: Millis, id: i64, edit: &Decisio
     row.updated = next_version(now, old.row.updated);
     check_changed(&store.put(&[Record::Decision(row)])?)?;
     find_decision(store, id)
+}
+
+/// A teammate's decision is replaced by another one, never changed: theirs would differ from ours.
+fn check_own_decision(decision: &Decision) -> Result<()> {
+    let Some(author) = &decision.author else { return Ok(()) };
+    let (id, author) = (decision.id, teammate(author));
+    Err(Error::new(ErrorKind::Refused, format!("decision {id} is {author}'s: only {author} can change it"))
+        .hint(format!("supersede decision {id} with one of your own")))
 }
 
 /// The memory's part of a session's start.

@@ -216,16 +216,16 @@ impl TakenBy {
 pub struct Foreign {
     /// Always a topic or a decision.
     pub record: Record,
-    /// The machine that delivered the row; empty if the store does not say. Anyone in the team can write it.
-    pub origin: Uid,
+    /// The owner of the row, by login; empty for a row from version 1.
+    pub origin: String,
 }
 
-/// A row that its origin deleted, as the team's store reports it.
+/// A row that was deleted, as the team's store reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Withdrawn {
     pub kind: String,
     pub uid: Uid,
-    pub origin: Uid,
+    pub origin: String,
 }
 
 impl Record {

@@ -42,14 +42,21 @@ pub struct Topic {
     pub recorded: Option<Millis>,
     /// The last activity of any kind.
     pub active: Millis,
+    /// The teammate who wrote it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Log {
     #[serde(flatten)]
     pub row: record::LogRow,
+    /// The id is 0 for an automatic topic of a teammate, which this machine does not have.
     pub in_topic: NamedRow,
     pub in_project: NamedRow,
+    /// The teammate who wrote it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -63,6 +70,12 @@ pub struct Decision {
     /// The decision that replaced this one and was not retracted. A decision without it and without
     /// `retracted` is in force.
     pub superseded_by: Option<i64>,
+    /// Decisions in force that replace the same one, or that a teammate recorded to replace this one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<i64>,
+    /// The teammate who wrote it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
 }
 
 /// Conditions on rows. An unset field matches every row.

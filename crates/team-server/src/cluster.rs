@@ -59,7 +59,7 @@ impl Cluster {
         }
         cluster.sql(
             "postgres",
-            &format!("CREATE ROLE {} LOGIN PASSWORD '{}'", Cluster::USER, Cluster::PASSWORD),
+            &format!("CREATE ROLE {} LOGIN CREATEROLE PASSWORD '{}'", Cluster::USER, Cluster::PASSWORD),
         )?;
         Ok(cluster)
     }
@@ -141,6 +141,17 @@ impl Cluster {
         let ran = ran.map_err(|error| format!("psql: {error}"))?;
         if !ran.status.success() {
             return Err(format!("{statement}: {}", String::from_utf8_lossy(&ran.stderr)));
+        }
+        Ok(String::from_utf8_lossy(&ran.stdout).trim_end().to_owned())
+    }
+
+    /// As another login.
+    pub fn sql_by(&self, url: &str, statement: &str) -> Result<String, String> {
+        let mut psql = self.command("psql");
+        psql.args(["--no-psqlrc", "-At", "-v", "ON_ERROR_STOP=1", "-d", url, "-c", statement]);
+        let ran = psql.output().map_err(|error| format!("psql: {error}"))?;
+        if !ran.status.success() {
+            return Err(String::from_utf8_lossy(&ran.stderr).into_owned());
         }
         Ok(String::from_utf8_lossy(&ran.stdout).trim_end().to_owned())
     }

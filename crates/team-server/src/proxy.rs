@@ -29,6 +29,8 @@ struct State {
     streams: Mutex<Vec<TcpStream>>,
     /// Bytes of clients until everything is cut.
     left: Mutex<Option<u64>>,
+    /// Bytes of a client until its connection is cut.
+    each: Mutex<Option<u64>>,
 }
 
 impl Proxy {
@@ -41,6 +43,7 @@ impl Proxy {
             changed: Condvar::new(),
             streams: Mutex::new(Vec::new()),
             left: Mutex::new(None),
+            each: Mutex::new(None),
         });
         let shared = Arc::clone(&state);
         thread::spawn(move || {
@@ -68,6 +71,13 @@ impl Proxy {
     pub fn cut_after(&self, bytes: u64) {
         self.set(Way::Open);
         *self.state.left.lock().expect("no thread panics with it") = Some(bytes);
+    }
+}
+
+impl Proxy {
+    /// Cuts each connection after this many bytes from its client.
+    pub fn cut_each_after(&self, bytes: u64) {
+        *self.state.each.lock().expect("no thread panics with it") = Some(bytes);
     }
 }
 
@@ -115,7 +125,13 @@ fn serve(mut client: TcpStream, server: u16, state: &Arc<State>) {
 
 fn pass(mut from: TcpStream, mut to: TcpStream, state: &State, from_client: bool) {
     let mut buffer = [0; 16 * 1024];
+    let mut passed = 0;
     while let Ok(count) = from.read(&mut buffer) {
+        passed += count as u64;
+        let most = *state.each.lock().expect("no thread panics with it");
+        if from_client && most.is_some_and(|most| passed > most) {
+            break;
+        }
         if count == 0 || !state.passes() {
             break;
         }

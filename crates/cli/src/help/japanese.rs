@@ -330,12 +330,61 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ),
     ("Show how much is stored and what is still queued", "保存されている量と、保存待ちの数を表示します"),
     (
-        "Show what is shared with a team, and how the last deliveries went",
-        "チームと共有しているものと、送信の状況を表示します",
+        "Share projects with a team: join, invite, and see how deliveries went",
+        "チームとプロジェクトを共有します。参加、招待、送信の状況の確認ができます",
     ),
     (
-        "Does not contact the server; `push` and `pull` do. docs/team.md explains how to share.",
-        "サーバーには接続しません。接続するのは `push` と `pull` です。共有のしかたは docs/team.md にあります。",
+        "Without a command it shows what is shared, and does not contact the server. docs/team.md explains how to share.",
+        "コマンドを付けないと、共有しているものを表示します。サーバーには接続しません。共有のしかたは docs/team.md にあります。",
+    ),
+    (
+        "Make or upgrade a team's store on a server, as its administrator",
+        "管理者として、サーバーにチームの保存先を作るか、新しい形式にします",
+    ),
+    (
+        "Run it once, and again after an upgrade of Tidegate. The login has to own the database and must be allowed to make roles (`CREATEROLE`). It becomes the administrator.",
+        "最初に一度、Tidegate を新しくしたときにもう一度実行します。データベースの所有者で、ロールを作れるログイン（`CREATEROLE`）が必要です。このログインが管理者になります。",
+    ),
+    (
+        "Exit codes: 0 done, 1 failed, 4 waits for a person's approval.",
+        "終了コード: 0 完了、1 失敗、4 人の承認待ち。",
+    ),
+    ("Make a login for a member, as the administrator", "管理者として、メンバーのログインを作ります"),
+    (
+        "Prints the password once; Tidegate stores it nowhere, and the server only a hash of it. For a member, it sets a new password.",
+        "パスワードは一度だけ表示します。Tidegate は保存せず、サーバーにもハッシュだけを置きます。すでにメンバーなら、パスワードを新しくします。",
+    ),
+    (
+        "Login of the member; teammates see it as the author of rows",
+        "メンバーのログイン名です。ほかの人には記入者として表示します",
+    ),
+    ("Login of the member", "メンバーのログイン名です"),
+    (
+        "Server and database; without it, as in the config",
+        "サーバーとデータベースです。省くと設定のとおりです",
+    ),
+    (
+        "Join a team, share projects with it, and list what it shares",
+        "チームに参加してプロジェクトを共有し、チームの共有内容を一覧にします",
+    ),
+    (
+        "Connects, writes `[memory.team]` into your own config, exchanges rows and lists what the team shares. The projects that you name are shared from then on, and no others; a name or the git remote will do. Your config names the variable with the password, never the password itself.",
+        "接続し、自分の設定に `[memory.team]` を書き込み、行を送受信して、チームの共有内容を一覧にします。名前か git のリモートで指定したプロジェクトだけを、これから共有します。設定に書くのはパスワードの変数名だけで、パスワードは書きません。",
+    ),
+    (
+        "Project to share, by name, folder or git remote; can be repeated",
+        "共有するプロジェクトです。名前、フォルダ、git のリモートで指定します。何度でも指定できます",
+    ),
+    ("List the members of the team", "チームのメンバーを一覧にします"),
+    ("Delete the login of a member, as the administrator", "管理者として、メンバーのログインを削除します"),
+    (
+        "Deletes the login. Rows of the member stay, and so do copies on their machine.",
+        "ログインを削除します。その人の行と、その人のマシンにあるコピーは残ります。",
+    ),
+    ("Share nothing with the team any more", "チームとの共有をやめます"),
+    (
+        "Removes the server from your own config. Rows that you have stay here, and rows that you sent stay there: to delete them, run `tidegate memory forget` and `push` before.",
+        "自分の設定からサーバーを外します。手元の行も、送った行も残ります。送った行を消すには、先に `tidegate memory forget` と `push` を実行してください。",
     ),
     ("Send new rows to the team's store now", "新しい行をチームの保存先に今すぐ送ります"),
     (

@@ -11,6 +11,19 @@ use crate::answer::Ran;
 use crate::sandbox::Sandbox;
 use crate::transcript::Transcript;
 
+/// With a team's store in it.
+fn team_database(cluster: &Cluster) -> String {
+    let database = cluster.database();
+    let sandbox = Sandbox::new().with("PGPASSWORD", Cluster::PASSWORD);
+    sandbox.config("[approval]\nunattended = [\"memory team\"]\n");
+    let url = format!("postgres://{}@localhost:{}/{database}", Cluster::USER, cluster.port());
+    let ca_file = cluster.ca_file();
+    let made =
+        sandbox.run(&["memory", "team", "create", &url, "--ca-file", ca_file.to_str().expect("a path")]);
+    assert_eq!(made.code, Some(0), "{}{}", made.stdout, made.stderr);
+    database
+}
+
 /// A machine that shares `harbour`.
 struct Machine {
     sandbox: Sandbox,
@@ -83,7 +96,7 @@ impl Machine {
 #[test]
 fn what_one_shares_the_other_finds() {
     let Some(cluster) = tidegate_team_server::shared_cluster() else { return };
-    let database = cluster.database();
+    let database = team_database(cluster);
     let (ann, bob) = (Machine::new(cluster, &database), Machine::new(cluster, &database));
     ann.fill("ann");
     bob.fill("bob");
@@ -118,7 +131,7 @@ fn what_one_shares_the_other_finds() {
 #[test]
 fn no_tag_brings_what_was_said_elsewhere_to_the_team() {
     let Some(cluster) = tidegate_team_server::shared_cluster() else { return };
-    let database = cluster.database();
+    let database = team_database(cluster);
     let ann = Machine::new(cluster, &database);
     ann.fill("ann");
     ann.ok("memory push");
@@ -151,7 +164,7 @@ fn no_tag_brings_what_was_said_elsewhere_to_the_team() {
 
 /// A machine with something to deliver, and what stands between it and the server: nothing comes through.
 fn cut_off(cluster: &Cluster) -> (Machine, Proxy) {
-    let database = cluster.database();
+    let database = team_database(cluster);
     let proxy = Proxy::before(cluster.port()).expect("a free port");
     proxy.set(Way::Cut);
     let ann = Machine::by(cluster, &database, proxy.port(), Cluster::PASSWORD);
@@ -192,7 +205,7 @@ fn without_the_server_everything_is_still_here() {
 #[test]
 fn a_store_moves_to_a_server() {
     let Some(cluster) = tidegate_team_server::shared_cluster() else { return };
-    let database = cluster.database();
+    let database = team_database(cluster);
     let ann = Machine::new(cluster, &database);
     ann.fill("ann");
     let url = format!("postgres://{}@localhost:{}/{database}", Cluster::USER, cluster.port());
@@ -212,7 +225,7 @@ fn a_store_moves_to_a_server() {
 #[test]
 fn the_password_is_in_no_output_and_in_no_file() {
     let Some(cluster) = tidegate_team_server::shared_cluster() else { return };
-    let database = cluster.database();
+    let database = team_database(cluster);
     let secret = "s3cr3tT1de";
     let host = format!("localhost:{}", cluster.port());
     let mut all = String::new();
@@ -282,7 +295,7 @@ fn the_password_is_in_no_output_and_in_no_file() {
 #[test]
 fn what_is_approved_is_what_is_connected_to() {
     let Some(cluster) = tidegate_team_server::shared_cluster() else { return };
-    let database = cluster.database();
+    let database = team_database(cluster);
     let ann = Machine::new(cluster, &database);
     ann.fill("ann");
     let (user, port) = (Cluster::USER, cluster.port());
@@ -309,7 +322,7 @@ fn what_is_approved_is_what_is_connected_to() {
 #[test]
 fn what_is_said_of_a_team_is_so() {
     let Some(cluster) = tidegate_team_server::shared_cluster() else { return };
-    let database = cluster.database();
+    let database = team_database(cluster);
     let ann = Machine::new(cluster, &database);
     ann.fill("ann");
     let config = ann.sandbox.home().join(".config/tidegate/config.toml");
@@ -396,4 +409,128 @@ fn holding(folder: &Path, needle: &str) -> Vec<String> {
         }
     }
     found
+}
+
+/// Console commands and SQL of the documentation, as they are printed; only names and the password are others.
+#[test]
+fn the_commands_for_a_team_work_as_they_are_printed() {
+    let Some(cluster) = tidegate_team_server::shared_cluster() else { return };
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let text = fs::read_to_string(root.join("docs/team.md")).expect("the document");
+    let database = cluster.database();
+    cluster.sql("postgres", &format!("DROP DATABASE {database}")).unwrap();
+    let named = |line: &str| {
+        line.replace("memory_admin", "admin_of_docs")
+            .replace("'…'", "'pw'")
+            .replace("DATABASE memory ", &format!("DATABASE {database} "))
+            .replace("@db.example.com/memory", &format!("@localhost:{}/{database}", cluster.port()))
+    };
+    let block = |start: &str| {
+        let rest = text.split_once(start).unwrap_or_else(|| panic!("no {start}")).1;
+        rest.split("```").next().unwrap_or_default().to_owned()
+    };
+    for statement in block("```sql\n").lines() {
+        cluster.sql("postgres", &named(statement)).unwrap_or_else(|why| panic!("{why}"));
+    }
+    let config = |sandbox: &Sandbox| {
+        let ca_file = cluster.ca_file();
+        sandbox.config(format!(
+            "[approval]\nunattended = [\"memory team\"]\n[memory.team]\nca_file = \"{}\"\n",
+            ca_file.display()
+        ));
+    };
+    let admin = Sandbox::new().with("PGPASSWORD", "pw");
+    config(&admin);
+    let mut ann: Option<Sandbox> = None;
+    let mut ran = Vec::new();
+    let commands: Vec<&str> = text
+        .split("```console\n")
+        .skip(1)
+        .flat_map(|block| block.split("```").next().unwrap_or_default().lines())
+        .filter_map(|line| line.strip_prefix("$ tidegate "))
+        .filter(|command| !command.contains("migrate"))
+        .collect();
+    for command in commands {
+        let command = named(command.split('#').next().unwrap_or_default().trim());
+        let words: Vec<&str> = command.split_whitespace().collect();
+        let by_admin = ["create", "invite", "members", "remove"].contains(words.get(2).unwrap_or(&""));
+        let sandbox = if by_admin { &admin } else { ann.as_ref().expect("invited first") };
+        let done = sandbox.run(&words);
+        assert_eq!(done.code, Some(0), "{command}: {}{}", done.stdout, done.stderr);
+        if words.get(2) == Some(&"invite") {
+            let line = done.stdout.lines().find_map(|line| line.trim().strip_prefix("password"));
+            let password = line.expect("a password").trim().to_owned();
+            assert!(done.stdout.contains("postgres://ann@localhost"), "{}", done.stdout);
+            let machine = Sandbox::new().with("PGPASSWORD", &password);
+            config(&machine);
+            let row = r#"{"kind":"project","uid":"h","name":"harbour","created":1,"updated":1}"#;
+            assert_eq!(machine.run_with(&["memory", "import"], row.as_bytes()).code, Some(0));
+            ann = Some(machine);
+            ran.push("invite".to_owned());
+            continue;
+        }
+        if words.get(2) == Some(&"join") {
+            assert!(done.stdout.contains("as ann") && done.stdout.contains("harbour"), "{}", done.stdout);
+            let shown = sandbox.run(&["config", "show"]).stdout;
+            let secret = sandbox.command(&[]);
+            let secret =
+                secret.get_envs().find(|(name, _)| *name == "PGPASSWORD").and_then(|(_, value)| value);
+            assert!(!shown.contains(secret.and_then(|value| value.to_str()).expect("a password")), "{shown}");
+        }
+        ran.push(words.get(2).copied().unwrap_or(words[1]).to_owned());
+    }
+    for command in ["create", "invite", "members", "join", "push", "pull", "remove", "leave"] {
+        assert!(ran.iter().any(|one| one == command), "{command} is not documented: {ran:?}");
+    }
+}
+
+#[test]
+fn joining_says_in_words_what_is_wrong() {
+    let Some(cluster) = tidegate_team_server::shared_cluster() else { return };
+    let (database, empty) = (team_database(cluster), cluster.database());
+    let ca = cluster.ca_file();
+    let ca = ca.to_str().expect("a path");
+    cluster.sql("postgres", "CREATE ROLE stranger LOGIN PASSWORD 'pw'").unwrap();
+    let user = Cluster::USER;
+    let port = cluster.port();
+    for (url, password, ca, said) in [
+        (
+            format!("postgres://{user}@localhost:1/{database}"),
+            Cluster::PASSWORD,
+            Some(ca),
+            "cannot be reached",
+        ),
+        (
+            format!("postgres://{user}@nowhere.invalid/{database}"),
+            Cluster::PASSWORD,
+            Some(ca),
+            "no such host",
+        ),
+        (
+            format!("postgres://{user}@localhost:{port}/{database}"),
+            Cluster::PASSWORD,
+            None,
+            "cannot be trusted",
+        ),
+        (
+            format!("postgres://{user}@localhost:{port}/{database}"),
+            "wr0ng",
+            Some(ca),
+            "password authentication failed",
+        ),
+        (format!("postgres://{user}@localhost:{port}/{database}"), "", Some(ca), "wants a password"),
+        (format!("postgres://{user}@localhost:{port}/{empty}"), Cluster::PASSWORD, Some(ca), "no team store"),
+        (format!("postgres://stranger@localhost:{port}/{database}"), "pw", Some(ca), "not a member"),
+    ] {
+        let sandbox = Sandbox::new().with("PGPASSWORD", password);
+        sandbox.config("[approval]\nunattended = [\"memory team\"]\n");
+        let mut words = vec!["memory", "team", "join", url.as_str(), "--project", "harbour"];
+        words.extend(ca.iter().flat_map(|ca| ["--ca-file", ca]));
+        let ran = sandbox.run(&words);
+        assert!(ran.code == Some(1) && ran.stderr.contains(said), "{url} {said}: {}", ran.stderr);
+        assert!(ran.stderr.contains("hint:") || said == "no such host", "{}", ran.stderr);
+        assert!(password.is_empty() || password == "pw" || !ran.stderr.contains(password), "{}", ran.stderr);
+        let config = sandbox.run(&["config", "show"]).stdout;
+        assert!(!config.contains("harbour"), "nothing was written: {config}");
+    }
 }

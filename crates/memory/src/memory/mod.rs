@@ -22,6 +22,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Foreign, Record, Uid};
 use crate::sqlite::{OpenOutcome, SqliteStore, StoreSizes};
 use crate::store::{Put, Store};
+use crate::team::project_key;
 use crate::view::{Decision, Filter, Forget, Hit, Log, MemoryProject, Page, Paged, Query, Topic};
 
 pub use heal::Healed;
@@ -278,6 +279,35 @@ impl Memory {
         Ok(())
     }
 
+    /// A folder whose project came from the team before anything was recorded in it: that project gets the
+    /// folder.
+    fn adopt_folders(&mut self, records: &[Record]) -> Result<()> {
+        for record in records {
+            let Record::Project(row) = record else { continue };
+            let Some(key) = row.key.as_deref().filter(|key| project_key::has_folder(key)) else { continue };
+            let without = project_key::key_without_folder(&project_key::key_in_team(row));
+            if self.store.project_by_key(key)?.is_none()
+                && let Some(found) = self.store.project_by_key(&without)?
+            {
+                self.store.set_folder(found.id, key, &row.name)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Names and remotes that the config lists and that are not the project of any row here.
+    pub(crate) fn listed_without_project(&mut self) -> Result<Vec<String>> {
+        let known = self.store.project_names()?;
+        let listed = self.settings.team.projects.0.iter().map(|entry| entry.0.clone());
+        let is_missing = |entry: &String| {
+            let by_key =
+                |name: &str, key: &Option<String>| project_key::key_of(key.as_deref(), name) == *entry;
+            let is_path = entry.contains('/') && !project_key::is_remote(entry);
+            !is_path && !known.iter().any(|(_, name, key)| name == entry || by_key(name, key))
+        };
+        Ok(listed.filter(is_missing).collect())
+    }
+
     /// After a loss it is unknown what the team has received. Sending everything again changes nothing there.
     fn queue_all_shared(&mut self) -> Result<()> {
         self.store.queue_all_shared()
@@ -294,6 +324,9 @@ pub fn is_shared(team: &Team, user_home: Option<&Path>, name: &str, key: Option<
         && team.projects.0.iter().any(|named| {
             if !named.0.contains('/') {
                 return named.0 == name;
+            }
+            if project_key::is_remote(&named.0) {
+                return project_key::key_of(key, name) == named.0;
             }
             let path = match (named.0.strip_prefix("~/"), user_home) {
                 (Some(below), Some(home)) => home.join(below),
@@ -330,6 +363,7 @@ fn file_identity(path: &Path) -> Option<u64> {
 
 impl Store for Memory {
     fn put(&mut self, records: &[Record]) -> Result<Vec<Put>> {
+        self.adopt_folders(records)?;
         let puts = self.with_store(|store| store.put(records))?;
         let changed = |put: &Put| matches!(put, Put::New | Put::Changed);
         let new_project = records

@@ -125,7 +125,7 @@ impl Memory {
         let decisions = decisions.iter().map(|one| Decided {
             id: one.id,
             name: short_name(one.row.text.lines().next().unwrap_or_default()),
-            by: author_of_decision(&one.row),
+            by: author_of_decision(one),
         });
         let all = Filter { project: Some(id), all: true, ..Filter::default() };
         let recent = self.store.topics(&all, &Page { limit: MOST_RECENT, after: None })?.rows;

@@ -190,8 +190,13 @@ impl Address {
         config
     }
 
+    /// As [`Address::shown`], for another login.
+    pub fn as_user(&self, name: &str) -> String {
+        Address { user: Some(name.to_owned()), ..self.clone() }.format_shown()
+    }
+
     /// A local socket needs no encryption: the permissions of its folder control access.
-    pub(super) fn is_encrypted(&self) -> bool {
+    pub fn is_encrypted(&self) -> bool {
         self.tls == Tls::Verify && self.hosts.iter().any(|host| matches!(host, ServerHost::Tcp(..)))
     }
 }

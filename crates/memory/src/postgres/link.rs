@@ -50,6 +50,8 @@ pub(super) struct ServerLink {
     tls: Option<Rustls>,
     runtime: Runtime,
     client: Option<Client>,
+    /// Makes or upgrades the tables when it connects.
+    creates: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,12 +63,12 @@ pub(super) enum Purpose {
 
 impl ServerLink {
     /// Does not connect yet.
-    pub(super) fn new(address: Address, patience: Patience) -> Result<ServerLink> {
+    pub(super) fn new(address: Address, patience: Patience, creates: bool) -> Result<ServerLink> {
         let tls = if address.is_encrypted() { Some(Rustls::new(address.ca_file.as_deref())?) } else { None };
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Error::new(ErrorKind::Io, format!("no runtime: {error}")))?;
         let until = patience.whole.map(|whole| Instant::now() + whole);
-        Ok(ServerLink { address, patience, until, tls, runtime, client: None })
+        Ok(ServerLink { address, patience, until, tls, runtime, client: None, creates })
     }
 
     /// Without the password.
@@ -162,9 +164,14 @@ impl ServerLink {
             Err(TimedOut) => return Err(timeout_error(shown, limit)),
         };
         let limit = self.remaining_time(self.patience.transaction);
-        match run_with_limit(&self.runtime, limit, schema::migrate(&mut client)) {
+        let prepared = run_with_limit(&self.runtime, limit, async {
+            if self.creates { schema::migrate(&mut client).await } else { schema::check(&client).await }
+        });
+        match prepared {
             Ok(Ok(())) => Ok(client),
-            Ok(Err(TransactionError::Own(error))) => Err(error),
+            Ok(Err(TransactionError::Own(error))) => {
+                Err(Error { what: format!("{shown}: {}", error.what), ..error })
+            }
             Ok(Err(TransactionError::Server(error))) => {
                 Err(self.address.without_password(explain_error(&error, shown)))
             }

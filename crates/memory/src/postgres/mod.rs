@@ -7,9 +7,11 @@ mod all_rows;
 mod forget;
 
 mod link;
+mod members;
 mod put;
 mod read;
 mod resolve;
+mod rights;
 mod row;
 mod schema;
 mod team;
@@ -20,8 +22,9 @@ use tidegate_core::time::Millis;
 
 pub use address::{Address, PASSWORD_VARIABLE};
 pub use link::Patience;
+pub use members::{Invited, Member};
 pub use put::Sender;
-pub use team::{Delivered, TeamChanges};
+pub use team::{Delivered, ForgetRequest, Position, TeamChanges, TeamProject};
 
 use self::link::{Purpose, ServerLink};
 use self::read::{ProjectBy, TopicBy};
@@ -36,9 +39,18 @@ pub struct PostgresStore {
 }
 
 impl PostgresStore {
-    /// Connects, logs in and migrates the tables.
+    /// Connects, logs in and checks that there are tables of this version.
     pub fn connect(address: Address, patience: Patience) -> Result<PostgresStore> {
-        let mut store = PostgresStore { link: ServerLink::new(address, patience)? };
+        PostgresStore::open(address, patience, false)
+    }
+
+    /// Connects, logs in, and makes or upgrades the tables.
+    fn connect_to_create(address: Address, patience: Patience) -> Result<PostgresStore> {
+        PostgresStore::open(address, patience, true)
+    }
+
+    fn open(address: Address, patience: Patience, creates: bool) -> Result<PostgresStore> {
+        let mut store = PostgresStore { link: ServerLink::new(address, patience, creates)? };
         store.link.transaction(Purpose::Reading, &async |_| Ok(()))?;
         Ok(store)
     }

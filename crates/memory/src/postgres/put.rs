@@ -6,11 +6,12 @@ use serde_json::{Value, json};
 use tidegate_core::time::Millis;
 use tokio_postgres::Transaction;
 
-use super::counters::Counters;
+use super::counters::{Writer, reserve_changes};
 use super::link::TransactionError;
 use super::row::{self, Table, get_column};
 use super::search;
 use super::statement::Statement;
+use super::team::Delivered;
 use crate::error::{Error, ErrorKind};
 use crate::record::{Record, Uid};
 use crate::store::Put;
@@ -29,26 +30,26 @@ pub(super) enum PutMode<'a> {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sender {
-    /// Its id in the team.
+    /// Its id in the team. Shows which rows without an owner, from version 1, are its own.
     pub machine: Uid,
-    /// Rows that it received from others, with their machine: on another server they remain theirs.
-    pub origins: BTreeMap<Uid, Uid>,
-}
-
-impl Sender {
-    fn origin(&self, uid: &str) -> &str {
-        self.origins.get(uid).unwrap_or(&self.machine)
-    }
 }
 
 /// The stored state of the records and of everything they refer to.
 struct KnownRows {
-    rows: BTreeMap<(Table, Uid), (Option<i64>, Millis)>,
+    rows: BTreeMap<(Table, Uid), KnownRow>,
     /// The parent of a topic, or the decision that a decision replaced.
     above: BTreeMap<(Table, Uid), Uid>,
     forgotten: BTreeSet<Uid>,
-    taken: BTreeSet<(Table, i64)>,
     keys: BTreeMap<String, Uid>,
+}
+
+#[derive(Clone, Debug)]
+struct KnownRow {
+    updated: Millis,
+    /// Empty for a row from version 1.
+    owner: String,
+    /// The machine that delivered a row from version 1.
+    origin: Option<Uid>,
 }
 
 struct References<'a> {
@@ -91,44 +92,42 @@ impl References<'_> {
 
 impl KnownRows {
     async fn of(transaction: &Transaction<'_>, records: &[Record]) -> Result<KnownRows, TransactionError> {
-        let (mut uids, mut ids, mut keys) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        let (mut uids, mut keys) = (BTreeSet::new(), BTreeSet::new());
         for record in records {
             uids.insert(record.uid().to_owned());
             uids.extend(References::of(record).iter().map(|(_, uid)| uid.clone()));
-            ids.extend(wanted_id(record));
             match record {
                 Record::Project(row) => keys.extend(row.key.clone()),
                 Record::Topic(row) => uids.extend(row.automatic.clone()),
                 _ => {}
             }
         }
-        let (uids, ids) = (Vec::from_iter(uids), Vec::from_iter(ids));
+        let uids = Vec::from_iter(uids);
         let mut statement = Statement::default();
         for table in Table::ALL {
             let (name, above) = (table.name(), above_column(table).unwrap_or("NULL::text"));
-            let id = if table.has_ids() { "id" } else { "NULL::bigint" };
             let key = if table == Table::Project { "key" } else { "NULL::text" };
+            let origin = if table.has_origin() { "origin" } else { "NULL::text" };
             statement.add(
-                &format!("SELECT '{name}' AS kind, uid, {id} AS id, updated, {above} AS above, {key} AS key FROM {name} WHERE uid = ANY(?)"),
+                &format!(
+                    "SELECT '{name}' AS kind, uid, updated, {above} AS above, {key} AS key, owner, {origin} AS origin \
+                     FROM {name} WHERE uid = ANY(?)"
+                ),
                 [uids.clone().into()],
             );
-            if table.has_ids() && !ids.is_empty() {
-                statement.add(" OR id = ANY(?)", [ids.clone().into()]);
-            }
             if table == Table::Project && !keys.is_empty() {
                 statement.add(" OR key = ANY(?)", [Vec::from_iter(keys.clone()).into()]);
             }
             statement.add(" UNION ALL ", []);
         }
         statement.add(
-            "SELECT 'forgotten', uid, NULL::bigint, change, NULL::text, NULL::text FROM forgotten WHERE uid = ANY(?)",
+            "SELECT 'forgotten', uid, change, NULL::text, NULL::text, owner, NULL::text FROM forgotten WHERE uid = ANY(?)",
             [uids.into()],
         );
         let mut there = KnownRows {
             rows: BTreeMap::new(),
             above: BTreeMap::new(),
             forgotten: BTreeSet::new(),
-            taken: BTreeSet::new(),
             keys: BTreeMap::new(),
         };
         for row in statement.rows(transaction).await? {
@@ -137,13 +136,16 @@ impl KnownRows {
                 there.forgotten.insert(uid);
                 continue;
             };
-            let id: Option<i64> = get_column(&row, "id")?;
-            there.taken.extend(id.map(|id| (table, id)));
             there.keys.extend(get_column::<Option<String>>(&row, "key")?.map(|key| (key, uid.clone())));
             there.above.extend(
                 get_column::<Option<String>>(&row, "above")?.map(|above| ((table, uid.clone()), above)),
             );
-            there.rows.insert((table, uid), (id, row::get_time(&row, "updated")?));
+            let known = KnownRow {
+                updated: row::get_time(&row, "updated")?,
+                owner: get_column(&row, "owner")?,
+                origin: get_column(&row, "origin")?,
+            };
+            there.rows.insert((table, uid), known);
         }
         Ok(there)
     }
@@ -256,14 +258,9 @@ impl PendingWrites {
         self.latest.insert((table, uid), record);
     }
 
-    async fn write(
-        self,
-        transaction: &Transaction<'_>,
-        mode: PutMode<'_>,
-        counters: &mut Counters,
-    ) -> Result<(), TransactionError> {
+    async fn write(self, transaction: &Transaction<'_>, mode: PutMode<'_>) -> Result<(), TransactionError> {
         if !self.forgotten.is_empty() {
-            let before = counters.changes(self.forgotten.len());
+            let before = reserve_changes(transaction, self.forgotten.len()).await?;
             let remember = "INSERT INTO forgotten (uid, change) SELECT given.uid, ? + given.place \
                             FROM unnest(?) WITH ORDINALITY AS given (uid, place) ON CONFLICT DO NOTHING";
             Statement::of(remember, [before.into(), self.forgotten.into()]).run(transaction).await?;
@@ -274,7 +271,9 @@ impl PendingWrites {
                 .run(transaction)
                 .await?;
         }
-        if !self.topics.is_empty() {
+        // Lists of the server are ordered by these; machines of a team do not read them, and members could
+        // only change them in their own rows.
+        if mode == PutMode::Strict && !self.topics.is_empty() {
             // A topic that was offered before counts as new again.
             let given = times_as_json(&self.topics);
             let happened = "UPDATE topic SET active = greatest(topic.active, given.at), \
@@ -289,7 +288,7 @@ impl PendingWrites {
                             WHERE project.uid = recent.project";
             Statement::of(projects, [uids.into()]).run(transaction).await?;
         }
-        if !self.projects.is_empty() {
+        if mode == PutMode::Strict && !self.projects.is_empty() {
             let given = times_as_json(&self.projects);
             let projects = "UPDATE project SET active = greatest(project.active, given.at) \
                             FROM json_to_recordset(?::json) AS given (uid text, at bigint) WHERE project.uid = given.uid";
@@ -313,20 +312,23 @@ pub(super) async fn put_strictly(
     records: &[Record],
 ) -> Result<Vec<Put>, TransactionError> {
     let puts = put_records(transaction, records, PutMode::Strict).await?;
-    Ok(puts.into_iter().flatten().collect())
+    let put = |delivered| match delivered {
+        Delivered::Done(put) => Some(put),
+        Delivered::Theirs | Delivered::Waits => None,
+    };
+    Ok(puts.into_iter().filter_map(put).collect())
 }
 
-/// `None` for a record that waits for a row it refers to.
 pub(super) async fn put_records(
     transaction: &Transaction<'_>,
     records: &[Record],
     mode: PutMode<'_>,
-) -> Result<Vec<Option<Put>>, TransactionError> {
-    let mut puts: Vec<Option<Put>> = vec![None; records.len()];
+) -> Result<Vec<Delivered>, TransactionError> {
+    let mut puts = vec![Delivered::Waits; records.len()];
     if records.is_empty() {
         return Ok(puts);
     }
-    let mut counters = Counters::lock(transaction).await?;
+    let writer = Writer::begin(transaction).await?;
     let mut there = KnownRows::of(transaction, records).await?;
     let mut writing = PendingWrites::default();
     let mut open: Vec<usize> = (0..records.len()).collect();
@@ -335,10 +337,10 @@ pub(super) async fn put_records(
         let before = open.len();
         let mut waiting = Vec::new();
         for place in open {
-            match put_one(transaction, &records[place], mode, &mut there, &mut counters, &mut writing).await?
-            {
-                Some(put) => puts[place] = Some(put),
-                None => waiting.push(place),
+            puts[place] =
+                put_one(transaction, &records[place], mode, &writer, &mut there, &mut writing).await?;
+            if puts[place] == Delivered::Waits {
+                waiting.push(place);
             }
         }
         open = waiting;
@@ -346,8 +348,7 @@ pub(super) async fn put_records(
             break;
         }
     }
-    writing.write(transaction, mode, &mut counters).await?;
-    counters.unlock(transaction).await?;
+    writing.write(transaction, mode).await?;
     Ok(puts)
 }
 
@@ -355,31 +356,41 @@ async fn put_one(
     transaction: &Transaction<'_>,
     record: &Record,
     mode: PutMode<'_>,
+    writer: &Writer,
     there: &mut KnownRows,
-    counters: &mut Counters,
     writing: &mut PendingWrites,
-) -> Result<Option<Put>, TransactionError> {
+) -> Result<Delivered, TransactionError> {
     let (table, uid) = (Table::of(record), record.uid().to_owned());
     if there.forgotten.contains(&uid) {
-        return Ok(Some(Put::Forgotten));
+        return Ok(Delivered::Done(Put::Forgotten));
     }
-    let known = there.rows.get(&(table, uid.clone())).copied();
+    let known = there.rows.get(&(table, uid.clone())).cloned();
     // A forgotten session takes its automatic topic along, even one that was never stored.
     if let Record::Topic(row) = record
         && known.is_none()
         && row.automatic.as_ref().is_some_and(|session| there.forgotten.contains(session))
     {
         there.forgotten.insert(uid.clone());
-        writing.forgotten.push(uid);
-        return Ok(Some(Put::Forgotten));
+        if mode == PutMode::Strict {
+            writing.forgotten.push(uid);
+        }
+        return Ok(Delivered::Done(Put::Forgotten));
     }
-    if known.is_some_and(|(_, before)| version_of(record) <= before) {
-        return Ok(Some(Put::Kept));
+    let takes_over = known.as_ref().is_some_and(|known| is_taken_over(known, table, mode));
+    if !takes_over && known.as_ref().is_some_and(|known| version_of(record) <= known.updated) {
+        return Ok(Delivered::Done(Put::Kept));
+    }
+    // An administrator may change every row.
+    if !takes_over
+        && !writer.is_administrator
+        && known.as_ref().is_some_and(|known| known.owner != writer.name)
+    {
+        return Ok(Delivered::Theirs);
     }
     let mut record = record.clone();
     let references = References::of(&record);
     if references.needed.iter().any(|(_, uid)| there.forgotten.contains(*uid)) {
-        return Ok(Some(Put::Forgotten));
+        return Ok(Delivered::Done(Put::Forgotten));
     }
     let lost = references.loose.is_some_and(|(_, uid)| there.forgotten.contains(uid));
     let missing =
@@ -389,7 +400,7 @@ async fn put_one(
             PutMode::Strict => {
                 Err(Error::new(ErrorKind::Missing, format!("no {} {missing}", of.name())).into())
             }
-            PutMode::From(_) => Ok(None),
+            PutMode::From(_) => Ok(Delivered::Waits),
         };
     }
     if lost {
@@ -420,22 +431,21 @@ async fn put_one(
         }
         there.keys.extend(row.key.clone().map(|key| (key, uid.clone())));
     }
-    let (id, put) = if let Some((id, _)) = known {
-        (id, Put::Changed)
-    } else {
-        let id = table.has_ids().then(|| counters.id(table, wanted_id(&record), &mut there.taken));
-        (id, Put::New)
-    };
-    there.rows.insert((table, uid.clone()), (id, version_of(&record)));
+    let put = if known.is_some() { Put::Changed } else { Put::New };
+    let now_known = KnownRow { updated: version_of(&record), owner: writer.name.clone(), origin: None };
+    there.rows.insert((table, uid.clone()), now_known);
     match References::of(&record).loose.map(|(_, uid)| uid.clone()) {
         Some(above) => drop(there.above.insert((table, uid), above)),
         None => drop(there.above.remove(&(table, uid))),
     }
-    let origin = match mode {
-        PutMode::Strict => None,
-        PutMode::From(sender) => Some(sender.origin(record.uid())),
-    };
-    let row = row::to_json_row(&record, id, counters.change(), origin);
+    let row = row::to_json_row(&record, wanted_id(&record));
     writing.add(record, row);
-    Ok(Some(put))
+    Ok(Delivered::Done(put))
+}
+
+/// A row from version 1 becomes the property of the machine that delivered it. Sessions and projects did not
+/// say which that was.
+fn is_taken_over(known: &KnownRow, table: Table, mode: PutMode<'_>) -> bool {
+    let PutMode::From(sender) = mode else { return false };
+    known.owner.is_empty() && (!table.has_origin() || known.origin.as_deref() == Some(&sender.machine))
 }

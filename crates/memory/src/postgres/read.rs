@@ -44,15 +44,18 @@ fn select_topics() -> Statement {
 
 fn select_logs() -> Statement {
     Statement::new(
-        "SELECT l.*, t.id AS topic_id, t.title AS topic_title, p.id AS project_id, p.name AS project_name \
-         FROM log l JOIN topic t ON l.topic = t.uid JOIN project p ON t.project = p.uid WHERE true",
+        "SELECT l.*, t.id AS topic_id, t.title AS topic_title, p.id AS project_id, p.name AS project_name, \
+         nullif(nullif(l.owner, session_user), '') AS author FROM log l JOIN topic t ON l.topic = t.uid JOIN project p ON t.project = p.uid WHERE true",
     )
 }
 
 fn select_decisions() -> Statement {
     Statement::new(
         "SELECT d.*, t.id AS topic_id, t.title AS topic_title, p.id AS project_id, p.name AS project_name, \
-         (SELECT min(s.id) FROM decision s WHERE s.supersedes = d.uid AND s.retracted IS NULL) AS superseded_by \
+         (SELECT min(s.id) FROM decision s WHERE s.supersedes = d.uid AND s.retracted IS NULL) AS superseded_by, \
+         ARRAY(SELECT o.id FROM decision o WHERE o.supersedes = d.supersedes AND o.uid <> d.uid AND o.retracted IS NULL \
+               AND NOT EXISTS (SELECT 1 FROM decision s WHERE s.supersedes = o.uid AND s.retracted IS NULL) ORDER BY o.id) \
+         AS conflicts \
          FROM decision d JOIN topic t ON d.topic = t.uid JOIN project p ON t.project = p.uid WHERE true",
     )
 }
@@ -86,12 +89,14 @@ fn topic_view(row: &Row) -> Result<Topic, TransactionError> {
         decisions: read_count(row, "decisions")?,
         recorded: row::get_optional_time(row, "recorded")?,
         active: row::get_time(row, "active")?,
+        author: None,
     })
 }
 
-pub(super) fn log_view(row: &Row) -> Result<Log, TransactionError> {
+fn log_view(row: &Row) -> Result<Log, TransactionError> {
     Ok(Log {
         row: row::read_log(row)?,
+        author: get_column(row, "author")?,
         in_topic: read_named(row, "topic_id", "topic_title")?,
         in_project: read_named(row, "project_id", "project_name")?,
     })
@@ -104,6 +109,8 @@ fn decision_view(row: &Row) -> Result<Decision, TransactionError> {
         in_topic: read_named(row, "topic_id", "topic_title")?,
         in_project: read_named(row, "project_id", "project_name")?,
         superseded_by: get_column(row, "superseded_by")?,
+        conflicts: get_column(row, "conflicts")?,
+        author: None,
     })
 }
 

@@ -9,7 +9,8 @@ use super::link::TransactionError;
 use super::statement::without_nul;
 use crate::error::{Error, ErrorKind};
 use crate::record::{
-    DecisionRow, LogRow, LogSource, LogSummary, ProjectRow, Record, SessionRow, TopicRow, TopicStatus,
+    DecisionRow, LogRow, LogSource, LogSummary, ProjectRow, Record, SessionRow, TakenBy, TopicRow,
+    TopicStatus,
 };
 
 /// Ordered: references lead from later tables to earlier ones.
@@ -46,11 +47,12 @@ impl Table {
         }
     }
 
-    pub(super) fn has_ids(self) -> bool {
-        matches!(self, Table::Project | Table::Topic | Table::Decision)
+    /// Version 1 noted the machine that delivered such a row.
+    pub(super) fn has_origin(self) -> bool {
+        matches!(self, Table::Topic | Table::Log | Table::Decision)
     }
 
-    /// `uid` comes first.
+    /// Columns that clients write; triggers fill in the others. `uid` comes first.
     fn columns(self) -> &'static [(&'static str, &'static str)] {
         const TEXT: &str = "text";
         const NUMBER: &str = "bigint";
@@ -63,7 +65,6 @@ impl Table {
                 ("created", NUMBER),
                 ("updated", NUMBER),
                 ("active", NUMBER),
-                ("change", NUMBER),
             ],
             Table::Session => &[
                 ("uid", TEXT),
@@ -72,7 +73,6 @@ impl Table {
                 ("branch", TEXT),
                 ("created", NUMBER),
                 ("updated", NUMBER),
-                ("change", NUMBER),
             ],
             Table::Topic => &[
                 ("uid", TEXT),
@@ -87,8 +87,6 @@ impl Table {
                 ("created", NUMBER),
                 ("updated", NUMBER),
                 ("active", NUMBER),
-                ("origin", TEXT),
-                ("change", NUMBER),
             ],
             Table::Log => &[
                 ("uid", TEXT),
@@ -107,8 +105,6 @@ impl Table {
                 ("summary_again", "boolean"),
                 ("at", NUMBER),
                 ("updated", NUMBER),
-                ("origin", TEXT),
-                ("change", NUMBER),
             ],
             Table::Decision => &[
                 ("uid", TEXT),
@@ -119,10 +115,9 @@ impl Table {
                 ("supersedes", TEXT),
                 ("retracted", NUMBER),
                 ("session", TEXT),
+                ("taken_by", TEXT),
                 ("created", NUMBER),
                 ("updated", NUMBER),
-                ("origin", TEXT),
-                ("change", NUMBER),
             ],
         }
     }
@@ -135,8 +130,7 @@ impl Table {
         let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
         let typed: Vec<String> = columns.iter().map(|(name, kind)| format!("{name} {kind}")).collect();
         let changed = names.iter().filter_map(|name| match *name {
-            // A row keeps its id and its origin.
-            "uid" | "id" | "origin" => None,
+            "uid" | "id" => None,
             "active" => Some(format!("active = greatest({}.active, excluded.active)", self.name())),
             // Only machines know the folder of a project.
             "key" => Some(format!("key = coalesce(excluded.key, {}.key)", self.name())),
@@ -157,7 +151,8 @@ impl Table {
     }
 }
 
-pub(super) fn to_json_row(record: &Record, id: Option<i64>, change: i64, origin: Option<&str>) -> Value {
+/// `id` is a wish.
+pub(super) fn to_json_row(record: &Record, id: Option<i64>) -> Value {
     let text = |text: &str| Value::from(without_nul(text));
     let maybe =
         |text: &Option<String>| text.as_deref().map_or(Value::Null, |text| Value::from(without_nul(text)));
@@ -165,18 +160,17 @@ pub(super) fn to_json_row(record: &Record, id: Option<i64>, change: i64, origin:
     match record {
         Record::Project(row) => json!({
             "uid": text(&row.uid), "id": id, "key": maybe(&row.key), "name": text(&row.name),
-            "created": to_number(row.created), "updated": to_number(row.updated), "active": to_number(row.updated), "change": change,
+            "created": to_number(row.created), "updated": to_number(row.updated), "active": to_number(row.updated),
         }),
         Record::Session(row) => json!({
             "uid": text(&row.uid), "project": text(&row.project), "root": text(&row.root),
-            "branch": maybe(&row.branch), "created": to_number(row.created), "updated": to_number(row.updated), "change": change,
+            "branch": maybe(&row.branch), "created": to_number(row.created), "updated": to_number(row.updated),
         }),
         Record::Topic(row) => json!({
             "uid": text(&row.uid), "id": id, "project": text(&row.project), "parent": maybe(&row.parent),
             "title": text(&row.title), "status": status_name(row.status), "automatic": maybe(&row.automatic),
             "offered": row.offered, "offered_at": row.offered_at.map(to_number),
             "created": to_number(row.created), "updated": to_number(row.updated), "active": to_number(row.updated),
-            "origin": origin, "change": change,
         }),
         Record::Log(row) => json!({
             "uid": text(&row.uid), "topic": text(&row.topic), "session": maybe(&row.session),
@@ -184,13 +178,14 @@ pub(super) fn to_json_row(record: &Record, id: Option<i64>, change: i64, origin:
             "answer": text(&row.answer), "tools": list(&row.tools), "files": list(&row.files),
             "source": source_name(row.source), "redacted": list(&row.redacted), "notes": list(&row.notes),
             "summary_by": text(&row.summary.by), "summary_again": row.summary.again,
-            "at": to_number(row.at), "updated": to_number(row.updated), "origin": origin, "change": change,
+            "at": to_number(row.at), "updated": to_number(row.updated),
         }),
         Record::Decision(row) => json!({
             "uid": text(&row.uid), "id": id, "topic": text(&row.topic), "text": text(&row.text),
             "reason": text(&row.reason), "supersedes": maybe(&row.supersedes),
             "retracted": row.retracted.map(to_number), "session": maybe(&row.session),
-            "created": to_number(row.created), "updated": to_number(row.updated), "origin": origin, "change": change,
+            "taken_by": row.taken_by.map(TakenBy::name),
+            "created": to_number(row.created), "updated": to_number(row.updated),
         }),
     }
 }
@@ -288,7 +283,7 @@ pub(super) fn read_decision(row: &Row) -> Result<DecisionRow, TransactionError> 
         supersedes: get_column(row, "supersedes")?,
         retracted: get_optional_time(row, "retracted")?,
         session: get_column(row, "session")?,
-        taken_by: None,
+        taken_by: get_column::<Option<String>>(row, "taken_by")?.as_deref().and_then(TakenBy::from_name),
         created: get_time(row, "created")?,
         updated: get_time(row, "updated")?,
     })

@@ -1,17 +1,19 @@
-//! The tables and their migrations. Forward only; a newer schema is left alone.
+//! The tables and their migrations. Forward only; a newer schema is left alone. Only `team create` makes or
+//! changes tables: members have no right to.
 //!
-//! Plain tables and indexes in a schema of their own: no extension or superuser is needed, and nothing that
-//! distributed servers lack. Ids and the order of changes come from one row of counters, which every writer
-//! locks first. So writers run one after the other, and a higher `change` was committed later.
+//! Plain tables and indexes in a schema of their own: no extension or superuser is needed. Ids and the order
+//! of changes come from one row of counters, which every writer locks first. So writers run one after the
+//! other, and a higher `change` was committed later. See [`rights`](super::rights) for who may do what.
 
 use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
 
 use super::link::TransactionError;
+use super::rights;
 use crate::error::{Error, ErrorKind};
 
 /// One entry per version. Statements must be repeatable: without a lock, two clients may run them at once.
-const VERSIONS: &[&str] = &["
+const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS tidegate.counters (
     one smallint PRIMARY KEY CHECK (one = 1),
     change bigint NOT NULL,
@@ -136,33 +138,52 @@ CREATE TABLE IF NOT EXISTS tidegate.document (
 CREATE INDEX IF NOT EXISTS document_at ON tidegate.document (at DESC, uid DESC);
 CREATE INDEX IF NOT EXISTS document_topic ON tidegate.document (topic, at DESC);
 CREATE INDEX IF NOT EXISTS document_words ON tidegate.document USING gin (words);
-"];
+";
+
+/// Version 2: every row has an owner.
+const KNOWN: i64 = 2;
+
+fn statements_of(version: i64) -> String {
+    if version == 1 { TABLES.to_owned() } else { rights::statements() }
+}
 
 /// The key of the advisory lock: `tidegate` in ASCII.
 const LOCK: i64 = 0x7469_6465_6761_7465;
 
+/// For everyone who connects.
+pub(super) async fn check(client: &Client) -> Result<(), TransactionError> {
+    let create = "an administrator runs `tidegate memory team create` on this address";
+    match read_version(client).await? {
+        Some(KNOWN) => Ok(()),
+        Some(found) if found > KNOWN => Err(newer_schema(found)),
+        Some(found) => {
+            let what = format!(
+                "the team store has tables of version {found}, and this program needs version {KNOWN}"
+            );
+            Err(Error::new(ErrorKind::Newer, what).hint(create).into())
+        }
+        None => {
+            let what = "there is no team store in this database";
+            Err(Error::new(ErrorKind::Missing, what).hint(create).into())
+        }
+    }
+}
+
+/// For an administrator.
 pub(super) async fn migrate(client: &mut Client) -> Result<(), TransactionError> {
-    let known = i64::try_from(VERSIONS.len()).unwrap_or(i64::MAX);
-    let found = read_version(client).await?;
-    if found == Some(known) {
-        return Ok(());
-    }
-    if found.is_some_and(|found| found > known) {
-        return Err(newer_schema(found.unwrap_or_default(), known));
-    }
     let locked = lock_schema(client).await?;
-    let done = run_migrations(client, known).await;
+    let done = run_migrations(client).await;
     if locked {
         client.batch_execute(&format!("SELECT pg_advisory_unlock({LOCK})")).await?;
     }
     done
 }
 
-async fn run_migrations(client: &mut Client, known: i64) -> Result<(), TransactionError> {
+async fn run_migrations(client: &mut Client) -> Result<(), TransactionError> {
     // Another client may have migrated while this one waited.
     let found = read_version(client).await?.unwrap_or(0);
-    if found > known {
-        return Err(newer_schema(found, known));
+    if found > KNOWN {
+        return Err(newer_schema(found));
     }
     let transaction = client.transaction().await?;
     if found == 0 {
@@ -175,11 +196,16 @@ async fn run_migrations(client: &mut Client, known: i64) -> Result<(), Transacti
         let versions = "CREATE TABLE IF NOT EXISTS tidegate.version (version bigint PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())";
         transaction.batch_execute(versions).await?;
     }
-    for (at, statements) in VERSIONS.iter().enumerate().skip(found as usize) {
-        transaction.batch_execute(statements).await?;
+    for version in found + 1..=KNOWN {
+        transaction.batch_execute(&statements_of(version)).await?;
         let done =
-            format!("INSERT INTO tidegate.version (version) VALUES ({}) ON CONFLICT DO NOTHING", at + 1);
+            format!("INSERT INTO tidegate.version (version) VALUES ({version}) ON CONFLICT DO NOTHING");
         transaction.batch_execute(&done).await?;
+    }
+    if found == 1 {
+        // Another identity: every machine delivers its rows again and so becomes their owner.
+        let identity = "UPDATE tidegate.counters SET store = md5(random()::text || clock_timestamp()::text)";
+        transaction.batch_execute(identity).await?;
     }
     transaction.commit().await?;
     Ok(())
@@ -196,6 +222,12 @@ async fn read_version(client: &Client) -> Result<Option<i64>, TransactionError> 
             }) =>
         {
             Ok(None)
+        }
+        Err(error) if error.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE) => {
+            let what = "this login is not a member of the team";
+            Err(Error::new(ErrorKind::Refused, what)
+                .hint("an administrator runs `tidegate memory team invite` with its name")
+                .into())
         }
         Err(error) => Err(error.into()),
     }
@@ -217,7 +249,7 @@ async fn lock_schema(client: &Client) -> Result<bool, TransactionError> {
     }
 }
 
-fn newer_schema(found: i64, known: i64) -> TransactionError {
-    let what = format!("the team store has tables of version {found}; this program knows version {known}");
+fn newer_schema(found: i64) -> TransactionError {
+    let what = format!("the team store has tables of version {found}; this program knows version {KNOWN}");
     TransactionError::Own(Error::new(ErrorKind::Newer, what).hint("upgrade tidegate on this machine"))
 }

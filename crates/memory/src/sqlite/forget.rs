@@ -72,6 +72,7 @@ fn read_count(store: &Connection, sql: &str, of: impl rusqlite::ToSql) -> Result
 
 fn delete_named(store: &Connection, what: &Forget) -> Result<Vec<Uid>> {
     let mut gone = Deletion::new(store);
+    gone.asks = !matches!(what, Forget::Session(_) | Forget::Project(_));
     match what {
         Forget::Log(uid) => {
             let docs = read_numbers(store, "SELECT doc FROM log WHERE uid = ?1", uid)?;
@@ -165,6 +166,8 @@ pub(super) struct Deletion<'a> {
     store: &'a Connection,
     /// Whether the team has to be told.
     tells: bool,
+    /// Whether teammates are asked to forget rows of theirs. Not for whole projects and sessions.
+    asks: bool,
     uids: Vec<Uid>,
     /// Topics whose counts have to be updated.
     topics: Vec<i64>,
@@ -198,7 +201,7 @@ struct AutomaticTopic {
 
 impl<'a> Deletion<'a> {
     fn new(store: &'a Connection) -> Deletion<'a> {
-        Deletion { store, tells: true, uids: Vec::new(), topics: Vec::new(), logs: Vec::new() }
+        Deletion { store, tells: true, asks: true, uids: Vec::new(), topics: Vec::new(), logs: Vec::new() }
     }
 
     /// For deletions that come from the team. They are not reported back: this machine's role may delete more
@@ -262,7 +265,7 @@ impl<'a> Deletion<'a> {
 
     /// Requires that nothing refers to the row any more.
     fn delete_row(&mut self, table: &str, uid: &str) -> Result<()> {
-        if self.tells {
+        if self.tells && (self.asks || pulled::find_origin(self.store, table, uid)?.is_none()) {
             outbox::queue_deletion(self.store, table, uid)?;
         }
         pulled::remove_origin(self.store, table, uid)?;
@@ -343,6 +346,30 @@ impl SqliteStore {
             if gone.finish()?.is_empty() { Ok(()) } else { mark_pending(store) }
         })?;
         self.clear_log().map(|_| ())
+    }
+
+    /// Hides a row that only the team's store has, and queues its deletion there.
+    pub fn forget_in_team(&mut self, uid: &str) -> Result<()> {
+        self.write(|store| {
+            store.prepare_cached("INSERT OR IGNORE INTO forgotten (uid) VALUES (?1)")?.execute([uid])?;
+            outbox::insert_deletion(store, uid)
+        })
+    }
+
+    pub fn is_forgotten(&mut self, uid: &str) -> Result<bool> {
+        Ok(self.forgotten_of([uid])?.contains(uid))
+    }
+
+    /// Those of these uids that were forgotten here.
+    pub fn forgotten_of<'a>(&mut self, uids: impl IntoIterator<Item = &'a str>) -> Result<BTreeSet<Uid>> {
+        let mut found = self.connection.prepare_cached("SELECT 1 FROM forgotten WHERE uid = ?1")?;
+        let mut forgotten = BTreeSet::new();
+        for uid in uids {
+            if found.exists([uid])? {
+                forgotten.insert(uid.to_owned());
+            }
+        }
+        Ok(forgotten)
     }
 
     /// The bytes may remain in the write-ahead log and in copies.

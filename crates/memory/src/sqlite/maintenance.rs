@@ -211,6 +211,8 @@ pub fn salvage(damaged: &Path, into: &mut SqliteStore) -> u64 {
     };
     let _ = uids("told").and_then(|uids| into.note_sent(uids.iter().map(String::as_str)));
     let _ = uids("forgotten").and_then(|uids| into.forget_uids(&uids));
+    // Rows do not depend on the damaged list of their origins, nor on one that an older file does not have.
+    let _ = connection.execute_batch("CREATE TEMP TABLE pulled (kind TEXT, uid TEXT, origin TEXT)");
     let kept: [SalvageQuery; 5] = [
         (row::SELECT_PROJECT, "project.id", |row| Ok(Record::Project(row::read_project(row)?.row))),
         (row::SELECT_TOPIC, "topic.id", |row| Ok(Record::Topic(row::read_topic(row)?.row))),
@@ -237,7 +239,7 @@ pub fn salvage(damaged: &Path, into: &mut SqliteStore) -> u64 {
 
 /// Rows whose origin is lost count as written here.
 fn read_origins(connection: &Connection) -> Result<Vec<(String, Uid, Uid)>> {
-    let mut found = connection.prepare("SELECT kind, uid, origin FROM pulled")?;
+    let mut found = connection.prepare("SELECT kind, uid, origin FROM main.pulled")?;
     let rows = found.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     Ok(rows.map_while(std::result::Result::ok).collect())
 }

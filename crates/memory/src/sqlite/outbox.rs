@@ -87,6 +87,11 @@ pub(super) fn queue_deletion(store: &Connection, kind: &str, uid: &str) -> Resul
     Ok(())
 }
 
+/// For a row that is not here.
+pub(super) fn insert_deletion(store: &Connection, uid: &str) -> Result<()> {
+    insert_entry(store, FORGOTTEN, uid)
+}
+
 /// A topic that moved to another project takes its rows along; that project's team does not have them yet.
 pub(super) fn queue_moved_topic(store: &Connection, topic: i64) -> Result<()> {
     let mut all = store.prepare_cached(
@@ -154,6 +159,17 @@ impl SqliteStore {
         self.write(|store| {
             store.execute("DELETE FROM outbox WHERE kind <> 'forgotten'", [])?;
             shared.iter().try_for_each(|(project, _)| queue_project(store, *project))
+        })
+    }
+
+    /// Gives a project that has no folder yet one, and its name.
+    pub fn set_folder(&mut self, project: i64, key: &str, name: &str) -> Result<()> {
+        self.write(|store| {
+            store.execute(
+                "UPDATE project SET key = ?2, name = ?3 WHERE id = ?1",
+                params![project, key, name],
+            )?;
+            Ok(())
         })
     }
 

@@ -1,7 +1,7 @@
-//! Rows that came from the team, with the machine that delivered each. A pull changes and deletes only these.
+//! Rows that came from the team, with the login that wrote each. A pull changes and deletes only these.
 //!
 //! A row outside this list was written here, or came before the list existed. For such a row the server's
-//! columns (`origin`, `updated`, `project`) prove nothing: everyone in the team can write them.
+//! columns (`owner`, `updated`, `project`) prove nothing: the server may lie.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,15 +26,27 @@ pub(super) fn remove_origin(store: &Connection, kind: &str, uid: &str) -> Result
     Ok(())
 }
 
-fn set_origin(store: &Connection, kind: &str, uid: &str, origin: &str) -> Result<()> {
+pub(super) fn set_origin(store: &Connection, kind: &str, uid: &str, origin: &str) -> Result<()> {
     let mut new =
         store.prepare_cached("INSERT OR REPLACE INTO pulled (kind, uid, origin) VALUES (?1, ?2, ?3)")?;
     new.execute([kind, uid, origin])?;
     Ok(())
 }
 
+/// For a row that is about to be rewritten here.
+pub(super) fn take_origin(store: &Connection, kind: &str, uid: &str) -> Result<Option<String>> {
+    if !KINDS.contains(&kind) {
+        return Ok(None);
+    }
+    let origin = find_origin(store, kind, uid)?;
+    if origin.is_some() {
+        remove_origin(store, kind, uid)?;
+    }
+    Ok(origin)
+}
+
 /// `None` for a row that was written here.
-fn find_origin(store: &Connection, kind: &str, uid: &str) -> Result<Option<Uid>> {
+pub(super) fn find_origin(store: &Connection, kind: &str, uid: &str) -> Result<Option<Uid>> {
     let mut found = store.prepare_cached("SELECT origin FROM pulled WHERE kind = ?1 AND uid = ?2")?;
     Ok(found.query_row([kind, uid], |row| row.get(0)).optional()?)
 }
@@ -84,7 +96,8 @@ struct PullWriter<'a> {
 impl PullWriter<'_> {
     fn put(&mut self, foreign: &Foreign) -> Result<Put> {
         let (kind, uid) = (foreign.record.kind(), foreign.record.uid());
-        let may = if row_exists(self.store, kind, uid)? {
+        let exists = row_exists(self.store, kind, uid)?;
+        let may = if exists {
             may_change(self.store, kind, uid, &foreign.origin)?
         } else {
             !is_uid_taken(self.store, uid)?
@@ -96,9 +109,13 @@ impl PullWriter<'_> {
             Record::Project(_) | Record::Session(_) | Record::Log(_) => None,
         };
         let Some(record) = record else { return Ok(Put::Kept) };
-        let put = put::put_records(self.store, &[record], put::WrittenBy::Team)?.pop().unwrap_or(Put::Kept);
-        if put == Put::New {
+        // First, because it decides what a decision can replace.
+        if !exists {
             set_origin(self.store, kind, uid, &foreign.origin)?;
+        }
+        let put = put::put_records(self.store, &[record], put::WrittenBy::Team)?.pop().unwrap_or(Put::Kept);
+        if !exists && put != Put::New {
+            remove_origin(self.store, kind, uid)?;
         }
         Ok(put)
     }
@@ -130,15 +147,15 @@ impl PullWriter<'_> {
         Ok(Some(row))
     }
 
-    /// Refuses a decision in a topic that is private here. It may replace only a decision that was pulled:
-    /// one made here stays in force until it is retracted here.
+    /// Refuses a decision in a topic that is private here. It may name one of a shared topic that it replaces;
+    /// one made here stays in force all the same (`row::IN_FORCE`).
     fn accept_decision(&self, row: &DecisionRow) -> Result<Option<DecisionRow>> {
         if !is_shared(self.store, "topic", &row.topic)? {
             return Ok(None);
         }
-        let mut row = DecisionRow { session: None, taken_by: None, ..row.clone() };
+        let mut row = DecisionRow { session: None, ..row.clone() };
         if let Some(older) = &row.supersedes
-            && find_origin(self.store, "decision", older)?.is_none()
+            && !is_shared(self.store, "decision", older)?
         {
             row.supersedes = None;
         }
@@ -181,8 +198,25 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Row uid to the machine that delivered it.
-    pub fn origins(&mut self) -> Result<BTreeMap<Uid, Uid>> {
+    /// Whether a row of this kind is here and was written here.
+    pub fn is_own_row(&mut self, kind: &str, uid: &str) -> Result<bool> {
+        let store = &self.connection;
+        Ok(["topic", "log", "decision"].contains(&kind)
+            && row_exists(store, kind, uid)?
+            && find_origin(store, kind, uid)?.is_none())
+    }
+
+    /// The number of a topic or decision that is here.
+    pub fn number_of(&mut self, kind: &str, uid: &str) -> Result<Option<i64>> {
+        if !KINDS.contains(&kind) {
+            return Ok(None);
+        }
+        let mut found = self.connection.prepare_cached(&format!("SELECT id FROM {kind} WHERE uid = ?1"))?;
+        Ok(found.query_row([uid], |row| row.get(0)).optional()?)
+    }
+
+    /// Row uid to the login that wrote it.
+    pub fn origins(&mut self) -> Result<BTreeMap<Uid, String>> {
         let mut found = self.connection.prepare_cached("SELECT uid, origin FROM pulled")?;
         Ok(found.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?)
     }

@@ -30,6 +30,12 @@ pub(super) fn put_records(store: &Connection, records: &[Record], by: WrittenBy)
 fn put_each(store: &Connection, records: &[Record], by: WrittenBy) -> Result<Vec<Put>> {
     let mut done = Vec::with_capacity(records.len());
     for record in records {
+        // This version is written here, whoever wrote the row first. Removed first, because it decides what a
+        // decision can replace.
+        let origin = match by {
+            WrittenBy::ThisMachine => pulled::take_origin(store, record.kind(), record.uid())?,
+            WrittenBy::Team => None,
+        };
         let put = match record {
             Record::Project(row) => put_project(store, row)?,
             Record::Topic(row) => put_topic(store, row, by)?,
@@ -39,8 +45,8 @@ fn put_each(store: &Connection, records: &[Record], by: WrittenBy) -> Result<Vec
         };
         if by == WrittenBy::ThisMachine && matches!(put, Put::New | Put::Changed) {
             outbox::queue_row(store, record.kind(), record.uid())?;
-            // This version was written here, whoever delivered the row first.
-            pulled::remove_origin(store, record.kind(), record.uid())?;
+        } else if let Some(origin) = origin {
+            pulled::set_origin(store, record.kind(), record.uid(), &origin)?;
         }
         done.push(put);
     }

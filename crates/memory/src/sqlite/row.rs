@@ -70,7 +70,8 @@ pub(super) fn find_project(
 pub(super) const SELECT_TOPIC: &str = "
     SELECT topic.id, topic.uid, project.uid, parent.uid, topic.title, topic.closed, topic.automatic, topic.offered,
         topic.offered_at, topic.created, topic.updated, project.id, project.name, parent.id, parent.title, topic.logs,
-        topic.decisions, topic.recorded, topic.active
+        topic.decisions, topic.recorded, topic.active,
+        (SELECT origin FROM pulled WHERE pulled.kind = 'topic' AND pulled.uid = topic.uid)
     FROM topic JOIN project ON project.id = topic.project LEFT JOIN topic AS parent ON parent.id = topic.parent";
 
 pub(super) fn read_topic(row: &Row<'_>) -> rusqlite::Result<Topic> {
@@ -98,6 +99,7 @@ pub(super) fn read_topic(row: &Row<'_>) -> rusqlite::Result<Topic> {
         decisions: row.get::<_, i64>(16)? as u64,
         recorded: row.get::<_, Option<i64>>(17)?.map(from_ms),
         active: from_ms(row.get(18)?),
+        author: row.get(19)?,
     })
 }
 
@@ -133,6 +135,7 @@ pub(super) fn read_log(row: &Row<'_>) -> rusqlite::Result<Log> {
         },
         in_topic: NamedRow { id: row.get(13)?, name: row.get(14)? },
         in_project: NamedRow { id: row.get(15)?, name: row.get(16)? },
+        author: None,
     })
 }
 
@@ -172,19 +175,40 @@ pub(super) fn source_name(source: record::LogSource) -> &'static str {
     }
 }
 
-/// `superseded_by` is the first replacement that was not retracted.
-pub(super) const SELECT_DECISION: &str = "
+/// Whether the decision `newer` replaces `decision`. One of a teammate does not replace one that was made here.
+macro_rules! replaces {
+    () => {
+        "newer.supersedes = decision.id AND newer.retracted IS NULL
+            AND (NOT EXISTS (SELECT 1 FROM pulled WHERE pulled.kind = 'decision' AND pulled.uid = newer.uid)
+                OR EXISTS (SELECT 1 FROM pulled WHERE pulled.kind = 'decision' AND pulled.uid = decision.uid))"
+    };
+}
+
+/// `superseded_by` is the first replacement that was not retracted. In conflict are decisions in force that
+/// replace the same one, and a teammate's with the decision of this machine that it would replace.
+pub(super) const SELECT_DECISION: &str = concat!("
     SELECT decision.id, decision.uid, topic.uid, decision.text, decision.reason, older.uid, decision.retracted,
         session.uid, decision.created, decision.updated, topic.id, topic.title, project.id, project.name,
-        (SELECT min(newer.id) FROM decision AS newer WHERE newer.supersedes = decision.id AND newer.retracted IS NULL),
-        decision.doc, decision.taken_by
+        (SELECT min(newer.id) FROM decision AS newer WHERE ", replaces!(), "),
+        decision.doc, decision.taken_by,
+        (SELECT origin FROM pulled WHERE pulled.kind = 'decision' AND pulled.uid = decision.uid),
+        (SELECT group_concat(other.id) FROM decision AS other
+            WHERE other.id <> decision.id AND other.retracted IS NULL AND decision.retracted IS NULL
+                AND (other.supersedes = decision.supersedes OR other.id = decision.supersedes
+                    OR other.supersedes = decision.id)
+                AND NOT EXISTS (SELECT 1 FROM decision AS newer WHERE newer.supersedes = other.id AND newer.retracted IS NULL
+                    AND (NOT EXISTS (SELECT 1 FROM pulled WHERE pulled.kind = 'decision' AND pulled.uid = newer.uid)
+                        OR EXISTS (SELECT 1 FROM pulled WHERE pulled.kind = 'decision' AND pulled.uid = other.uid))))
     FROM decision JOIN topic ON topic.id = decision.topic JOIN project ON project.id = topic.project
         LEFT JOIN decision AS older ON older.id = decision.supersedes
-        LEFT JOIN session ON session.id = decision.session";
+        LEFT JOIN session ON session.id = decision.session");
 
 /// The condition that a decision is in force.
-pub(super) const IN_FORCE: &str = "decision.retracted IS NULL AND NOT EXISTS
-    (SELECT 1 FROM decision AS newer WHERE newer.supersedes = decision.id AND newer.retracted IS NULL)";
+pub(super) const IN_FORCE: &str = concat!(
+    "decision.retracted IS NULL AND NOT EXISTS (SELECT 1 FROM decision AS newer WHERE ",
+    replaces!(),
+    ")"
+);
 
 pub(super) fn read_decision(row: &Row<'_>) -> rusqlite::Result<Decision> {
     let id = row.get(0)?;
@@ -206,6 +230,12 @@ pub(super) fn read_decision(row: &Row<'_>) -> rusqlite::Result<Decision> {
         in_topic: NamedRow { id: row.get(10)?, name: row.get(11)? },
         in_project: NamedRow { id: row.get(12)?, name: row.get(13)? },
         superseded_by: row.get(14)?,
+        conflicts: match (row.get::<_, Option<i64>>(14)?, row.get::<_, Option<String>>(18)?) {
+            // Without force, it contradicts nothing.
+            (None, Some(ids)) => ids.split(',').filter_map(|id| id.parse().ok()).collect(),
+            _ => Vec::new(),
+        },
+        author: row.get(17)?,
     })
 }
 

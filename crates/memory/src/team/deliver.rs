@@ -1,7 +1,8 @@
 //! Delivers changes of this machine to the team, in their order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
+use std::time::{Duration, Instant};
 
 use super::{Exchanged, adopt_projects, with_project_uid};
 use crate::error::{ErrorKind, Result};
@@ -13,23 +14,65 @@ use crate::store::Put;
 /// Rows per transaction.
 const BATCH: usize = 200;
 
-/// Delivers at most `most` entries. Each batch leaves the outbox before the next one is sent.
+/// Bytes of rows per transaction, about: a step that is cut off is lost. Halved after each break, down to
+/// one row.
+const STEP: usize = 256 * 1024;
+const SMALLEST_STEP: usize = 4 * 1024;
+
+/// Breaks in a row of which none brought a row further, at the smallest step.
+const BREAKS: u32 = 3;
+
+/// A call that fails only after this time is not repeated.
+const SILENCE: Duration = Duration::from_secs(20);
+
+/// The size of the next step.
+struct Step {
+    bytes: usize,
+    breaks: u32,
+    /// A server that is silent for long is not asked again at once.
+    until: Instant,
+}
+
+impl Step {
+    /// Whether to try again after a break.
+    fn shrink(&mut self) -> bool {
+        if Instant::now() > self.until {
+            return false;
+        }
+        if self.bytes > SMALLEST_STEP {
+            self.bytes /= 4;
+            return true;
+        }
+        self.breaks += 1;
+        self.breaks < BREAKS
+    }
+}
+
+/// Delivers at most `most` entries. Each batch leaves the outbox before the next one is sent. `sent` becomes
+/// the last delivered row.
 pub(super) fn deliver_outbox(
     store: &mut SqliteStore,
     team: &mut PostgresStore,
     sender: &Sender,
     most: usize,
     exchanged: &mut Exchanged,
+    sent: &mut Option<Uid>,
 ) -> Result<()> {
+    let theirs: BTreeSet<Uid> = store.origins()?.into_keys().collect();
     let mut names: Option<BTreeMap<Uid, Uid>> = None;
     let mut batch = BATCH;
+    let mut step = Step { bytes: STEP, breaks: 0, until: Instant::now() };
     while exchanged.delivered + exchanged.forgotten < most {
+        step.until = Instant::now() + SILENCE;
         // Deletions do not depend on earlier entries, so they go first.
         let (forgotten, uids): (Vec<i64>, Vec<Uid>) = store.outbox_forgotten(BATCH)?.into_iter().unzip();
         if !uids.is_empty() {
-            // A deleted project frees its name, so names are looked up again.
+            // A deleted project frees its key, so keys are looked up again.
             names = None;
-            team.forget_uids(&uids)?;
+            match team.forget_uids(&uids) {
+                Err(error) if error.kind == ErrorKind::Offline && step.shrink() => continue,
+                done => done?,
+            }
             store.remove_delivered(&forgotten)?;
             exchanged.delivered += forgotten.len();
             continue;
@@ -39,11 +82,27 @@ pub(super) fn deliver_outbox(
         if line.is_empty() {
             return Ok(());
         }
-        let known = if let Some(known) = names.take() { known } else { adopt_projects(store, team)?.1 };
-        // The renamed project may have another name in the team.
+        let known = match names.take() {
+            Some(known) => known,
+            None => match adopt_projects(store, team) {
+                Err(error) if error.kind == ErrorKind::Offline && step.shrink() => continue,
+                adopted => adopted?.1,
+            },
+        };
+        // The renamed project may have another key in the team.
         let renames = line.iter().any(|one| matches!(&one.what, OutgoingContent::Row(Record::Project(_))));
-        let done = send_rows(store, team, sender, &known, line, exchanged)?;
+        let mut sending = Sending { store, team, sender, names: &known, theirs: &theirs, bytes: step.bytes };
+        let mut done = Vec::new();
+        let sent = sending.send(line, exchanged, sent, &mut done);
+        store.remove_delivered(&done)?;
+        if !done.is_empty() {
+            step.breaks = 0;
+        }
         names = Some(known).filter(|_| !renames);
+        match sent {
+            Err(error) if error.kind == ErrorKind::Offline && step.shrink() => continue,
+            sent => sent?,
+        }
         if done.is_empty() {
             if whole {
                 // The rows they refer to are not in the outbox; they will be once those rows change.
@@ -51,66 +110,125 @@ pub(super) fn deliver_outbox(
                 return Ok(());
             }
             batch *= 2;
-            continue;
         }
-        store.remove_delivered(&done)?;
     }
     Ok(())
 }
 
-fn send_rows(
-    store: &mut SqliteStore,
-    team: &mut PostgresStore,
-    sender: &Sender,
-    names: &BTreeMap<Uid, Uid>,
-    rows: Vec<Outgoing>,
-    exchanged: &mut Exchanged,
-) -> Result<Vec<i64>> {
-    let mut done = Vec::new();
-    // A row that is queued several times is sent once, in its current version.
-    let mut records: Vec<(Record, Vec<i64>)> = Vec::new();
-    for one in rows {
-        match one.what {
-            OutgoingContent::Row(
-                record @ (Record::Topic(_) | Record::Session(_) | Record::Log(_) | Record::Decision(_)),
-            ) => {
-                let same = |(known, _): &(Record, Vec<i64>)| {
-                    known.kind() == record.kind() && known.uid() == record.uid()
-                };
-                if let Some((_, line)) = records.iter_mut().find(|known| same(known)) {
-                    line.push(one.seq);
-                    continue;
+struct Sending<'a> {
+    store: &'a mut SqliteStore,
+    team: &'a mut PostgresStore,
+    sender: &'a Sender,
+    names: &'a BTreeMap<Uid, Uid>,
+    /// Rows of others: their owners deliver them.
+    theirs: &'a BTreeSet<Uid>,
+    /// At most, unless the first row is larger.
+    bytes: usize,
+}
+
+impl Sending<'_> {
+    /// Sends rows, several times if they are more than one step. `done` gets the entries that need not be sent
+    /// again, also if the connection breaks afterwards.
+    fn send(
+        &mut self,
+        rows: Vec<Outgoing>,
+        exchanged: &mut Exchanged,
+        sent: &mut Option<Uid>,
+        done: &mut Vec<i64>,
+    ) -> Result<()> {
+        // A row that is queued several times is sent once, in its current version.
+        let mut records: Vec<(Record, Vec<i64>)> = Vec::new();
+        for one in rows {
+            match one.what {
+                OutgoingContent::Row(
+                    record @ (Record::Topic(_) | Record::Session(_) | Record::Log(_) | Record::Decision(_)),
+                ) => {
+                    let same = |(known, _): &(Record, Vec<i64>)| {
+                        known.kind() == record.kind() && known.uid() == record.uid()
+                    };
+                    if let Some((_, line)) = records.iter_mut().find(|known| same(known)) {
+                        line.push(one.seq);
+                        continue;
+                    }
+                    match self.prepare(record)? {
+                        Some(record) => records.push((record, vec![one.seq])),
+                        None => done.push(one.seq),
+                    }
                 }
-                let session = match &record {
-                    Record::Log(LogRow { session: Some(uid), .. }) => store.session(uid)?,
-                    _ => None,
-                };
-                let root = session.as_ref().map(|session| session.root.as_str());
-                match with_project_uid(without_private_fields(record, root), names) {
-                    Some(record) => records.push((record, vec![one.seq])),
-                    None => done.push(one.seq),
+                // Only the key and the name of a project are shared, in `adopt_projects`.
+                OutgoingContent::Row(Record::Project(_)) | OutgoingContent::Nothing => done.push(one.seq),
+                // Queued just now; the next round sends it first.
+                OutgoingContent::Forgotten(_) => {}
+            }
+        }
+        exchanged.delivered += done.len();
+        exchanged.refused = None;
+        while !records.is_empty() {
+            let step = self.count_step(&records);
+            let rest = records.split_off(step);
+            done.extend(self.send_step(records, exchanged, sent)?);
+            records = rest;
+        }
+        Ok(())
+    }
+
+    /// `None` for a row that is not sent.
+    fn prepare(&mut self, record: Record) -> Result<Option<Record>> {
+        if self.theirs.contains(record.uid()) {
+            return Ok(None);
+        }
+        let session = match &record {
+            Record::Log(LogRow { session: Some(uid), .. }) => self.store.session(uid)?,
+            _ => None,
+        };
+        let root = session.as_ref().map(|session| session.root.as_str());
+        Ok(with_project_uid(without_private_fields(record, root), self.names))
+    }
+
+    /// How many rows fit into a step: at least one.
+    fn count_step(&self, records: &[(Record, Vec<i64>)]) -> usize {
+        let mut bytes = 0;
+        let fits = |(record, _): &&(Record, Vec<i64>)| {
+            bytes += approximate_size(record);
+            bytes <= self.bytes
+        };
+        records.iter().take_while(fits).count().max(1)
+    }
+
+    fn send_step(
+        &mut self,
+        records: Vec<(Record, Vec<i64>)>,
+        exchanged: &mut Exchanged,
+        sent: &mut Option<Uid>,
+    ) -> Result<Vec<i64>> {
+        let (records, lines): (Vec<Record>, Vec<Vec<i64>>) = records.into_iter().unzip();
+        self.store.note_sent(records.iter().map(Record::uid))?;
+        let became = deliver_rows(self.team, self.sender, &records, &mut exchanged.refused)?;
+        let mut done = Vec::new();
+        for ((record, line), became) in records.iter().zip(lines).zip(became) {
+            match became {
+                Delivered::Waits => continue,
+                Delivered::Done(Put::Forgotten) => exchanged.forgotten += line.len(),
+                Delivered::Theirs => exchanged.theirs += line.len(),
+                Delivered::Done(_) => {
+                    exchanged.delivered += line.len();
+                    *sent = Some(record.uid().to_owned());
                 }
             }
-            // Only the name of a project is shared, in `adopt_projects`.
-            OutgoingContent::Row(Record::Project(_)) | OutgoingContent::Nothing => done.push(one.seq),
-            // Queued just now; the next round sends it first.
-            OutgoingContent::Forgotten(_) => {}
+            done.extend(line);
         }
+        Ok(done)
     }
-    let (records, lines): (Vec<Record>, Vec<Vec<i64>>) = records.into_iter().unzip();
-    store.note_sent(records.iter().map(Record::uid))?;
-    exchanged.refused = None;
-    let became = deliver_rows(team, sender, &records, &mut exchanged.refused)?;
-    exchanged.delivered += done.len();
-    for (line, became) in lines.into_iter().zip(became) {
-        match became {
-            Delivered::Waits => continue,
-            Delivered::Done(Put::Forgotten) => exchanged.forgotten += line.len(),
-            Delivered::Done(_) => exchanged.delivered += line.len(),
-        }
-        done.extend(line);
-    }
-    Ok(done)
+}
+
+/// On the way, with the words for the search index.
+fn approximate_size(record: &Record) -> usize {
+    let texts = match record {
+        Record::Log(row) => row.text.len() + row.prompt.len() + row.answer.len(),
+        Record::Decision(row) => row.text.len() + row.reason.len(),
+        Record::Project(_) | Record::Topic(_) | Record::Session(_) => 0,
+    };
+    500 + 2 * texts
 }
 
 /// A row that the server rejects must not hold up the others.

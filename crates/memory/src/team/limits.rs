@@ -13,6 +13,9 @@ use crate::view::Hit;
 /// Tolerated clock difference, in milliseconds.
 const AHEAD: u64 = 5 * 60_000;
 
+/// In characters.
+const LONGEST_AUTHOR: usize = 40;
+
 /// Caps times: one in the future would win against every later change and lead every list.
 pub(super) fn limit_record(mut record: Record, now: Millis) -> Record {
     let latest = after_ms(now, AHEAD);
@@ -32,7 +35,9 @@ pub(super) fn limit_record(mut record: Record, now: Millis) -> Record {
     record
 }
 
-pub(super) fn limit_log(row: &mut LogRow) {
+pub(super) fn limit_log(row: &mut LogRow, now: Millis) {
+    let latest = after_ms(now, AHEAD);
+    (row.at, row.updated) = (row.at.min(latest), row.updated.min(latest));
     row.title = limit_title(&row.title);
     for part in [&mut row.text, &mut row.prompt, &mut row.answer] {
         *part = limit_text(part);
@@ -47,8 +52,13 @@ pub(super) fn limit_hit(hit: &mut Hit) {
     }
 }
 
-fn limit_title(text: &str) -> String {
+pub(super) fn limit_title(text: &str) -> String {
     one_line(&redact(first_bytes(text, LONGEST_TITLE * 4)).text, LONGEST_TITLE)
+}
+
+/// The server's name of a login.
+pub(super) fn limit_author(name: &str) -> String {
+    one_line(name, LONGEST_AUTHOR)
 }
 
 fn limit_text(text: &str) -> String {

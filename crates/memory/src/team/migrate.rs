@@ -1,10 +1,10 @@
 //! Copies a whole store to a server. An interrupted run can be repeated: rows that are there stay as they
 //! are.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::deliver::without_private_fields;
-use super::{TeamState, with_project_uid};
+use super::{TeamState, project_key, with_project_uid};
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::Memory;
 use crate::postgres::{Address, Delivered, Patience, PostgresStore, Sender};
@@ -44,17 +44,23 @@ pub fn migrate(memory: &mut Memory, address: &Address, progress: &mut dyn FnMut(
         Ok(())
     })?;
     memory.store().note_all_sent()?;
+    let projects: Vec<_> = projects
+        .into_iter()
+        .map(|row| (project_key::key_in_team(&row), row))
+        .map(|(key, row)| (row, key))
+        .collect();
     let names = team.adopt_projects(&projects)?;
-    let origins = memory.store().origins()?;
+    let theirs = memory.store().origins()?.into_keys().collect();
     let mut moving = Moving {
         team,
         names,
         roots: BTreeMap::new(),
-        sender: Sender { machine: state.machine, origins },
+        sender: Sender { machine: state.machine },
+        theirs,
         batch: Vec::new(),
         moved: Migrated::default(),
     };
-    moving.moved.projects = projects.iter().map(|project| project.name.clone()).collect();
+    moving.moved.projects = projects.iter().map(|(project, _)| project.name.clone()).collect();
     memory.for_each_record(&mut |record| moving.take(record, progress))?;
     moving.send(progress)?;
     Ok(moving.moved)
@@ -66,12 +72,17 @@ struct Moving {
     /// By session.
     roots: BTreeMap<Uid, String>,
     sender: Sender,
+    /// Rows of others stay theirs: their owners deliver them.
+    theirs: BTreeSet<Uid>,
     batch: Vec<Record>,
     moved: Migrated,
 }
 
 impl Moving {
     fn take(&mut self, record: Record, progress: &mut dyn FnMut(usize)) -> Result<()> {
+        if self.theirs.contains(record.uid()) {
+            return Ok(());
+        }
         *self.moved.rows.entry(record.kind()).or_default() += 1;
         let root = match &record {
             Record::Session(row) => {
@@ -101,6 +112,8 @@ impl Moving {
                     self.moved.new += usize::from(*put == Put::New);
                     there.push(record.uid().to_owned());
                 }
+                // Of another member; it is there.
+                Delivered::Theirs => there.push(record.uid().to_owned()),
                 Delivered::Waits => {
                     let what = format!(
                         "the {} {} refers to something that is not there",

@@ -10,26 +10,34 @@
 //! do they leave the outbox. A row that refers to a later one waits for it. Of two versions the newer one
 //! wins, so repeated delivery changes nothing, and an interrupted one starts over.
 //!
-//! A project has one name in the team but a uid per machine, so the uids of projects are translated in both
-//! directions.
+//! A project has one key in the team (`project_key.rs`) but a uid per machine, so the uids of projects are
+//! translated in both directions.
 //!
 //! All writers lock one row of counters first. So a higher change number was committed later, and
 //! "everything after N" misses nothing. A sequence or a clock would not give that.
 //!
-//! Everyone with the team's role can write every column. So a machine does not ask the server which rows are
-//! its own: it keeps a list of the rows that came from outside, each with its origin (`sqlite/pulled.rs`). A
-//! pull changes, moves and deletes only these, for the same origin, while their project is shared. A row
-//! that is changed here leaves the list.
+//! The server gives each row the login that wrote it as its owner, and lets no other member change it
+//! (`postgres/rights.rs`). A machine does not rely on that for its own rows: it keeps a list of the rows that
+//! came from outside, each with its owner (`sqlite/pulled.rs`). A pull changes, moves and deletes only these,
+//! for the same owner, while their project is shared. A row that is changed here leaves the list. Rows in it
+//! are never delivered: their owner does that.
+//!
+//! Over a link that breaks, steps become smaller. A server that has lost rows, because a backup was restored,
+//! gets everything again.
 
-mod limits;
 mod deliver;
+mod find_log;
+mod limits;
 mod migrate;
+pub(crate) mod project_key;
 mod pull;
 mod search;
 mod state;
 
+pub use find_log::find_log;
 pub use migrate::{Migrated, migrate};
-pub use search::{TeamSearch, find_log, search_with_team};
+pub use project_key::has_folder;
+pub use search::{TeamSearch, search_with_team};
 pub use state::{TeamFailure, TeamState};
 
 use std::collections::BTreeMap;
@@ -38,10 +46,11 @@ use tidegate_core::time::Millis;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::Memory;
-use crate::postgres::{Address, Patience, PostgresStore, Sender};
+use crate::postgres::{Address, Patience, Position, PostgresStore, Sender};
 use crate::record::{ProjectRow, Record, Uid};
 use crate::sqlite::SqliteStore;
 use crate::store::Store;
+use crate::view::NamedRow;
 
 /// Entries that one run of a worker delivers.
 pub const MOST_PER_RUN: usize = 5000;
@@ -55,8 +64,12 @@ pub struct Exchanged {
     pub waiting: usize,
     /// The server's reason for the last rejected row.
     pub refused: Option<String>,
+    /// Changes of rows of others: they stay on this machine.
+    pub theirs: usize,
     /// New or changed topics and decisions of others.
     pub pulled: usize,
+    /// The server had lost rows, and gets everything again.
+    pub was_restored: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +97,7 @@ pub fn exchange(
             if direction != Direction::Pull {
                 state.refused.clone_from(&exchanged.refused);
                 state.forgotten += exchanged.forgotten;
+                state.theirs += exchanged.theirs;
             }
         }
         Err(error) => state.failed(address.shown(), error, now),
@@ -114,15 +128,20 @@ fn exchange_rows(
 ) -> Result<Exchanged> {
     let mut team = PostgresStore::connect(address.clone(), patience)?;
     let store = team.identity()?;
-    if state.is_other_store(&store) {
+    let mut exchanged = Exchanged::default();
+    if !state.is_other_store(&store) {
+        let (seen, sent) = (state.seen.as_deref(), state.sent.as_deref());
+        exchanged.was_restored = team.has_lost(&Position { after: state.after, seen, sent })?;
+    }
+    if state.is_other_store(&store) || exchanged.was_restored {
         memory.store().queue_all_shared()?;
         state.start_over_with(store);
     }
-    let mut exchanged = Exchanged::default();
+    pull::add_listed_projects(memory, &mut team)?;
     if direction != Direction::Pull {
-        let origins = memory.store().origins()?;
-        let sender = Sender { machine: state.machine.clone(), origins };
-        deliver::deliver_outbox(memory.store(), &mut team, &sender, most, &mut exchanged)?;
+        let sender = Sender { machine: state.machine.clone() };
+        let sent = &mut state.sent;
+        deliver::deliver_outbox(memory.store(), &mut team, &sender, most, &mut exchanged, sent)?;
     }
     if direction != Direction::Push {
         exchanged.pulled = pull::pull_changes(memory, &mut team, state)?;
@@ -130,10 +149,16 @@ fn exchange_rows(
     Ok(exchanged)
 }
 
-fn shared_projects(store: &mut dyn Store, shared: &[(i64, String)]) -> Result<Vec<ProjectRow>> {
+/// A project of this machine, and its key in the team.
+type SharedProject = (ProjectRow, String);
+
+fn shared_projects(store: &mut SqliteStore) -> Result<Vec<SharedProject>> {
     let mut projects = Vec::new();
-    for (id, _) in shared {
-        projects.extend(store.project(*id)?.map(|found| found.row));
+    for (id, _) in store.shared_projects()? {
+        if let Some(found) = store.project(id)? {
+            let key = project_key::key_in_team(&found.row);
+            projects.push((found.row, key));
+        }
     }
     Ok(projects)
 }
@@ -142,12 +167,22 @@ fn shared_projects(store: &mut dyn Store, shared: &[(i64, String)]) -> Result<Ve
 fn adopt_projects(
     store: &mut SqliteStore,
     team: &mut PostgresStore,
-) -> Result<(Vec<ProjectRow>, BTreeMap<Uid, Uid>)> {
-    let ids = store.shared_projects()?;
-    let projects = shared_projects(store, &ids)?;
-    store.note_sent(projects.iter().map(|project| project.uid.as_str()))?;
+) -> Result<(Vec<SharedProject>, BTreeMap<Uid, Uid>)> {
+    let projects = shared_projects(store)?;
+    store.note_sent(projects.iter().map(|(project, _)| project.uid.as_str()))?;
     let names = team.adopt_projects(&projects)?;
     Ok((projects, names))
+}
+
+/// This machine's projects by their uid in the team, as far as the team knows them.
+fn adopted_projects(team: &mut PostgresStore, projects: &[SharedProject]) -> Result<BTreeMap<Uid, NamedRow>> {
+    let names = team.find_adopted(projects)?;
+    let mut adopted = BTreeMap::new();
+    for (project, _) in projects.iter().rev() {
+        let named = NamedRow { id: project.id.unwrap_or_default(), name: project.name.clone() };
+        adopted.extend(names.get(&project.uid).map(|of_team| (of_team.clone(), named)));
+    }
+    Ok(adopted)
 }
 
 /// Replaces the project's uid. `None` if the project is unknown on the other side.

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::{TeamState, adopt_projects, limits, with_project_uid};
+use super::{TeamState, adopt_projects, limits, project_key, with_project_uid};
 use crate::error::Result;
 use crate::memory::Memory;
-use crate::postgres::PostgresStore;
-use crate::record::{Foreign, Record, Uid};
-use crate::store::Put;
+use crate::postgres::{PostgresStore, TeamProject};
+use crate::record::{Foreign, ProjectRow, Record, Uid, new_uid};
+use crate::store::{Put, Store};
 
 const BATCH: usize = 500;
 
@@ -20,7 +20,7 @@ pub(super) fn pull_changes(
     let (projects, names) = adopt_projects(memory.store(), team)?;
     // Several local projects can be one in the team; its rows go to the first of them.
     let mut back: BTreeMap<Uid, Uid> = BTreeMap::new();
-    for project in projects.iter().rev() {
+    for (project, _) in projects.iter().rev() {
         back.extend(names.get(&project.uid).map(|of_team| (of_team.clone(), project.uid.clone())));
     }
     let of_team: Vec<Uid> = back.keys().cloned().collect();
@@ -29,11 +29,12 @@ pub(super) fn pull_changes(
     }
     if state.projects != of_team {
         state.projects.clone_from(&of_team);
-        state.after = 0;
+        (state.after, state.seen) = (0, None);
     }
+    state.requests = own_requests(memory, team)?;
     let mut new = 0;
     loop {
-        let changes = team.read_changes(&state.machine, &of_team, state.after, BATCH)?;
+        let changes = team.read_changes(&of_team, state.after, BATCH)?;
         let records = translate_rows(memory, changes.records, &back)?;
         let puts = memory.put_from_team(&records)?;
         new += puts.iter().filter(|put| matches!(put, Put::New | Put::Changed)).count();
@@ -42,10 +43,59 @@ pub(super) fn pull_changes(
             memory.publish_all()?;
         }
         state.after = changes.next;
+        state.seen = changes.last.or(state.seen.take());
         if !changes.more {
             return Ok(new);
         }
     }
+}
+
+/// Gives projects that the config lists and that have no work here yet a place, so that their rows can be
+/// read. A name that several projects of the team have is not one of them.
+pub(super) fn add_listed_projects(memory: &mut Memory, team: &mut PostgresStore) -> Result<()> {
+    let missing = memory.listed_without_project()?;
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let all = team.team_projects()?;
+    for entry in missing {
+        let called: Vec<&TeamProject> =
+            all.iter().filter(|one| one.key == entry || one.name == entry).collect();
+        let found = called.iter().find(|one| one.key == entry).or(match called.as_slice() {
+            [only] => Some(only),
+            _ => None,
+        });
+        let Some(found) = found else { continue };
+        let name = if project_key::is_remote(&entry) { limits::limit_title(&found.name) } else { entry };
+        let now = memory.now();
+        memory.put(&[Record::Project(ProjectRow {
+            uid: new_uid(),
+            id: None,
+            key: Some(project_key::key_without_folder(&found.key)),
+            name,
+            created: now,
+            updated: now,
+        })])?;
+    }
+    Ok(())
+}
+
+/// Requests about rows that are here; the server may name any.
+fn own_requests(
+    memory: &mut Memory,
+    team: &mut PostgresStore,
+) -> Result<Vec<crate::postgres::ForgetRequest>> {
+    let mut requests = team.forget_requests()?;
+    for request in &mut requests {
+        request.asked_by = limits::limit_author(&request.asked_by);
+    }
+    let mut own = Vec::new();
+    for request in requests {
+        if memory.store().is_own_row(&request.kind, &request.uid)? {
+            own.push(request);
+        }
+    }
+    Ok(own)
 }
 
 /// Translates rows to this machine's uids. Drops those of projects not shared here, and those already known.
@@ -63,7 +113,7 @@ fn translate_rows(
         }
         let known = memory.store().as_delivered(record.kind(), record.uid())?;
         if !known.is_some_and(|known| is_same_content(&limits::limit_record(known, now), &record)) {
-            new.push(Foreign { record, origin });
+            new.push(Foreign { record, origin: limits::limit_author(&origin) });
         }
     }
     Ok(new)
@@ -79,8 +129,15 @@ fn is_same_content(here: &Record, there: &Record) -> bool {
         }
         (Record::Decision(here), Record::Decision(there)) => {
             here.updated == there.updated
-                && (&here.topic, &here.text, &here.reason, &here.supersedes, here.retracted)
-                    == (&there.topic, &there.text, &there.reason, &there.supersedes, there.retracted)
+                && (&here.topic, &here.text, &here.reason, &here.supersedes, here.retracted, here.taken_by)
+                    == (
+                        &there.topic,
+                        &there.text,
+                        &there.reason,
+                        &there.supersedes,
+                        there.retracted,
+                        there.taken_by,
+                    )
         }
         _ => false,
     }

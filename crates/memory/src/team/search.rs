@@ -1,20 +1,22 @@
 //! Searches the logs of others. They are only on the server, which gets a short time limit.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{TeamState, limits, shared_projects};
+use super::{SharedProject, TeamState, adopted_projects, limits, shared_projects};
 use crate::error::Result;
 use crate::memory::Memory;
 use crate::postgres::{Address, Patience, PostgresStore};
 use crate::record::Uid;
 use crate::store::Store;
-use crate::view::{Filter, Hit, HitKind, Log, Query};
+use crate::view::{Filter, Hit, HitKind, Query};
 
 /// Hits of this machine and of the team.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TeamSearch {
     /// Best first.
     pub hits: Vec<Hit>,
+    /// Of logs of others, by uid.
+    pub authors: BTreeMap<Uid, String>,
     /// Set if the server was asked and did not answer.
     pub unreachable: Option<String>,
 }
@@ -36,52 +38,35 @@ pub fn search_with_team(
     patience: Patience,
 ) -> Result<TeamSearch> {
     let hits = memory.search(query)?;
-    let Some(address) = address else { return Ok(TeamSearch { hits, unreachable: None }) };
-    let Some(projects) = projects_to_ask(memory, query)? else {
-        return Ok(TeamSearch { hits, unreachable: None });
-    };
+    let alone = |hits, unreachable| TeamSearch { hits, authors: BTreeMap::new(), unreachable };
+    let Some(address) = address else { return Ok(alone(hits, None)) };
+    let Some(projects) = projects_to_ask(memory, query)? else { return Ok(alone(hits, None)) };
     match ask_team(memory, address, patience, |team| search_team(team, &projects, query)) {
-        Ok(of_team) => Ok(TeamSearch { hits: merge_hits(hits, of_team, query.limit()), unreachable: None }),
-        Err(why) => Ok(TeamSearch { hits, unreachable: Some(why) }),
+        Ok((mut of_team, authors)) => {
+            // Forgotten here, and their author was asked to forget them.
+            let forgotten = memory.store().forgotten_of(of_team.iter().map(|hit| hit.uid.as_str()))?;
+            of_team.retain(|hit| !forgotten.contains(&hit.uid));
+            let hits = merge_hits(hits, of_team, query.limit());
+            Ok(TeamSearch { hits, authors, unreachable: None })
+        }
+        Err(why) => Ok(alone(hits, Some(why))),
     }
-}
-
-/// Also looks in the team's store. `None` if the log is in neither, or the team cannot be reached.
-pub fn find_log(
-    memory: &mut Memory,
-    address: Option<&Address>,
-    uid: &str,
-    patience: Patience,
-) -> Result<Option<Log>> {
-    if let Some(found) = memory.log(uid)? {
-        return Ok(Some(found));
-    }
-    let Some(address) = address else { return Ok(None) };
-    let ids = memory.store().shared_projects()?;
-    let names: BTreeSet<String> = ids.into_iter().map(|(_, name)| name).collect();
-    let found = ask_team(memory, address, patience, |team| team.log(uid)).ok().flatten();
-    let mut found = found.filter(|log| names.contains(&log.in_project.name));
-    if let Some(found) = &mut found {
-        limits::limit_log(&mut found.row);
-    }
-    Ok(found)
 }
 
 /// The shared projects to ask about; `None` if the query is not about logs. Topics and decisions of others
 /// are already here.
-fn projects_to_ask(memory: &mut Memory, query: &Query) -> Result<Option<Vec<crate::record::ProjectRow>>> {
+fn projects_to_ask(memory: &mut Memory, query: &Query) -> Result<Option<Vec<SharedProject>>> {
     if !query.kinds.is_empty() && !query.kinds.contains(&HitKind::Log) {
         return Ok(None);
     }
-    let mut ids = memory.store().shared_projects()?;
-    ids.retain(|(id, _)| query.filter.project.is_none_or(|wanted| wanted == *id));
-    let projects = shared_projects(memory.store(), &ids)?;
+    let mut projects = shared_projects(memory.store())?;
+    projects.retain(|(row, _)| query.filter.project.is_none_or(|wanted| row.id == Some(wanted)));
     // Ids of topics differ on the server.
     Ok((!projects.is_empty() && query.filter.topic.is_none()).then_some(projects))
 }
 
 /// Asks unless a request failed a moment ago: repeated searches should not each wait for a timeout.
-fn ask_team<T>(
+pub(super) fn ask_team<T>(
     memory: &mut Memory,
     address: &Address,
     patience: Patience,
@@ -109,18 +94,23 @@ fn ask_team<T>(
 
 fn search_team(
     team: &mut PostgresStore,
-    projects: &[crate::record::ProjectRow],
+    projects: &[SharedProject],
     query: &Query,
-) -> Result<Vec<Hit>> {
-    let names = team.find_adopted(projects)?;
-    let of_team: Vec<Uid> = names.into_values().collect();
+) -> Result<(Vec<Hit>, BTreeMap<Uid, String>)> {
+    let names = adopted_projects(team, projects)?;
+    let of_team: Vec<Uid> = names.into_keys().collect();
     if of_team.is_empty() {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), BTreeMap::new()));
     }
     let filter = Filter { project: None, topic: None, ..query.filter.clone() };
     let mut hits = team.search_in(&of_team, &Query { kinds: vec![HitKind::Log], filter, ..query.clone() })?;
     hits.iter_mut().for_each(limits::limit_hit);
-    Ok(hits)
+    let uids: Vec<Uid> = hits.iter().map(|hit| hit.uid.clone()).collect();
+    let mut authors = team.owners_of(&uids)?;
+    for author in authors.values_mut() {
+        *author = limits::limit_author(author);
+    }
+    Ok((hits, authors))
 }
 
 /// Scores of two stores are not comparable, so the lists are interleaved; duplicates are dropped.

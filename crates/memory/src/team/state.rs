@@ -11,6 +11,7 @@ use tidegate_state::place;
 use super::{after_ms, retry_pause_ms};
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::MemoryHome;
+use crate::postgres::ForgetRequest;
 use crate::record::{Uid, new_uid};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +27,18 @@ pub struct TeamState {
     /// The last change pulled.
     #[serde(default)]
     pub after: i64,
+    /// The row that was changed there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<Uid>,
+    /// The last delivered row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent: Option<Uid>,
+    /// Requests of others to forget rows of this person.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requests: Vec<ForgetRequest>,
+    /// Changes of rows of others, kept here.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub theirs: usize,
     /// Rows kept here because they belong to something the team has forgotten.
     #[serde(default)]
     pub forgotten: usize,
@@ -65,6 +78,10 @@ impl TeamState {
             store: None,
             projects: Vec::new(),
             after: 0,
+            seen: None,
+            sent: None,
+            requests: Vec::new(),
+            theirs: 0,
             forgotten: 0,
             refused: None,
             succeeded: None,
@@ -105,7 +122,7 @@ impl TeamState {
     /// Starts over with a new store; everything shared is queued again.
     pub(super) fn start_over_with(&mut self, store: String) {
         self.store = Some(store);
-        self.after = 0;
+        (self.after, self.seen, self.sent) = (0, None, None);
     }
 
     pub(super) fn succeeded(&mut self, now: Millis) {
@@ -131,6 +148,11 @@ impl TeamState {
         }
         is_news
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 impl TeamFailure {

@@ -33,6 +33,7 @@ fn every_way_to_a_server_that_can_be_trusted() {
     let (port, database) = (scene.cluster.port(), &scene.database);
     let socket = scene.cluster.socket().display().to_string().replace('/', "%2F");
     for address in [
+        scene.owner(),
         scene.address(),
         read(&scene.cluster.url_on(&format!("127.0.0.1:{port}"), database), Tls::Off, None).unwrap(),
         read(&format!("{}?port={port}", scene.cluster.url_on(&socket, database)), Tls::Off, None).unwrap(),
@@ -43,7 +44,7 @@ fn every_way_to_a_server_that_can_be_trusted() {
             PostgresStore::connect(address, PATIENT).unwrap_or_else(|error| panic!("{shown}: {error}"));
         assert_eq!(store.projects(&PAGE).unwrap().rows, []);
     }
-    assert_eq!(scene.sql("SELECT max(version) FROM tidegate.version"), "1");
+    assert_eq!(scene.sql("SELECT max(version) FROM tidegate.version"), "2");
 }
 
 #[test]
@@ -90,7 +91,7 @@ fn a_wrong_password_is_said_and_not_shown() {
     ] {
         assert!(found.0 == ErrorKind::Refused && found.1.contains(said), "{found:?}");
     }
-    let address = Scene { cluster: scene.cluster, database: "nowhere".to_owned() }.address();
+    let address = Scene { cluster: scene.cluster, database: "nowhere".to_owned() }.owner();
     assert!(refused(address, PATIENT).1.contains("database \"nowhere\" does not exist"));
     let log = scene.cluster.log();
     assert!(!log.contains("wr0ng") && !log.contains(Cluster::PASSWORD));
@@ -102,10 +103,11 @@ fn nobody_is_waited_for_longer_than_was_said() {
     let proxy = Proxy::before(scene.cluster.port()).unwrap();
     drop(scene.store());
     proxy.set(Way::Stalled);
-    let found = refused(scene.address_by(proxy.port()), BRIEF);
+    let address = scene.address_by(proxy.port());
+    let found = refused(address.clone(), BRIEF);
     assert!(found.0 == ErrorKind::Offline && found.1.contains("did not answer within"), "{found:?}");
     proxy.set(Way::Open);
-    let mut store = PostgresStore::connect(scene.address_by(proxy.port()), BRIEF).unwrap();
+    let mut store = PostgresStore::connect(address, BRIEF).unwrap();
     store.projects(&PAGE).unwrap();
     proxy.set(Way::Stalled);
     assert_eq!(store.projects(&PAGE).unwrap_err().kind, ErrorKind::Offline);
@@ -122,27 +124,29 @@ fn nobody_is_waited_for_longer_than_was_said() {
 #[test]
 fn newer_tables_are_left_alone() {
     let Some(scene) = Scene::shared() else { return };
-    drop(scene.store());
+    let address = scene.address();
     scene.sql("INSERT INTO tidegate.version (version) VALUES (99)");
-    let found = refused(scene.address(), PATIENT);
+    let found = refused(address, PATIENT);
     assert!(found.0 == ErrorKind::Newer && found.1.contains("version 99"), "{found:?}");
 }
 
 #[test]
 fn many_that_begin_at_once_make_the_tables_once() {
-    let Some(scene) = Scene::shared() else { return };
-    let begin = || drop(scene.store());
+    let Some(cluster) = tidegate_team_server::shared_cluster() else { return };
+    let scene = Scene::empty_on(cluster);
+    let begin = || drop(PostgresStore::create(scene.owner(), PATIENT).unwrap());
     std::thread::scope(|scope| (0..8).for_each(|_| drop(scope.spawn(begin))));
-    assert_eq!(scene.sql("SELECT count(*) FROM tidegate.version"), "1");
+    assert_eq!(scene.sql("SELECT count(*) FROM tidegate.version"), "2");
     assert_eq!(scene.sql("SELECT count(*) FROM tidegate.counters"), "1");
 }
 
 #[test]
 fn a_schema_that_an_administrator_made_will_do() {
-    let Some(scene) = Scene::shared() else { return };
+    let Some(cluster) = tidegate_team_server::shared_cluster() else { return };
+    let scene = Scene::empty_on(cluster);
     scene.sql("CREATE SCHEMA tidegate AUTHORIZATION team");
     scene.sql(&format!("ALTER DATABASE {} OWNER TO admin", scene.database));
-    scene.store().projects(&PAGE).unwrap();
+    PostgresStore::create(scene.owner(), PATIENT).unwrap().projects(&PAGE).unwrap();
 }
 
 #[test]

@@ -119,6 +119,12 @@ impl Machine {
         found
     }
 
+    /// Its name in the team.
+    pub(crate) fn login(&self) -> String {
+        let shown = self.address.shown();
+        shown.split_once("://").and_then(|(_, rest)| rest.split_once('@')).expect("a login").0.to_owned()
+    }
+
     pub(crate) fn now(&self) -> Millis {
         at(self.now)
     }

@@ -4,6 +4,7 @@
 mod connection;
 mod distrust;
 mod machine;
+mod members;
 mod moving;
 #[path = "../conformance/rows.rs"]
 mod rows;

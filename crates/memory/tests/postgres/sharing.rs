@@ -6,6 +6,7 @@ use tidegate_memory::act;
 use tidegate_memory::error::ErrorKind;
 use tidegate_memory::memory::Memory;
 use tidegate_memory::postgres::Patience;
+use tidegate_memory::postgres::PostgresStore;
 use tidegate_memory::record::{DecisionRow, LogRow, ProjectRow, Record, SessionRow, TopicRow};
 use tidegate_memory::store::Store;
 use tidegate_memory::team::{self, Direction};
@@ -67,8 +68,7 @@ fn two_machines_share_one_project_both_ways() {
         assert_eq!(machine.decisions(), ["d1"]);
         assert_eq!((machine.pending(), machine.talk().unwrap()), (0, team::Exchanged::default()));
     }
-    // A decision of another member is retracted: in the team and for everyone who pulled it. For its owner it
-    // stays in force.
+    // A decision of another member is retracted: on that machine alone.
     let eve = Machine::sharing(&["sea"], scene.address());
     work(&mut eve.memory(), "eve", "sea", 0..0);
     eve.talk().unwrap();
@@ -87,7 +87,8 @@ fn two_machines_share_one_project_both_ways() {
         let all = machine.memory().decisions(&filter, &Page { limit: 9, after: None }).unwrap();
         all.rows[0].row.retracted
     };
-    assert_eq!([&ann, &bob, &eve].map(retracted), [None, Some(at(20)), Some(at(20))]);
+    assert_eq!([&ann, &bob, &eve].map(retracted), [None, Some(at(20)), None]);
+    assert_eq!(bob.standing().theirs, 1);
     // Logs stay on the server and are found there.
     assert_eq!(ann.found("\"log bob-sea-l0001\""), (vec!["bob-sea-l0001".to_owned()], None));
     assert_eq!(ann.found("\"log ann-sea-l0001\""), (vec!["ann-sea-l0001".to_owned()], None));
@@ -95,6 +96,18 @@ fn two_machines_share_one_project_both_ways() {
     let log =
         team::find_log(&mut ann.memory(), Some(&ann.address), "bob-sea-l0002", PATIENT).unwrap().unwrap();
     assert_eq!((log.row.text.as_str(), log.in_project.name.as_str()), ("What log bob-sea-l0002 says", "sea"));
+    // Its ids are those of this machine, and its author is known.
+    let (topic, project) = {
+        let mut memory = ann.memory();
+        (memory.topic_by_uid("bob-sea-t").unwrap().unwrap(), memory.project_by_name("sea").unwrap().unwrap())
+    };
+    assert_eq!((log.in_topic.id, log.in_project.id), (topic.id, project.id));
+    assert_eq!((log.author, topic.author), (Some(bob.login()), Some(bob.login())));
+    let by = |machine: &Machine| {
+        let all = machine.memory().decisions(&Filter::default(), &Page { limit: 9, after: None }).unwrap();
+        all.rows[0].author.clone()
+    };
+    assert_eq!((by(&ann), by(&eve)), (None, Some(ann.login())));
 }
 
 #[test]
@@ -164,8 +177,8 @@ fn forgetting_reaches_the_team() {
     bob.memory().put(&[Record::Log(log("ann-sea-l0001", "bob-sea-t", 50))]).unwrap();
     bob.talk().unwrap();
     assert_eq!(in_order(&scene), ["ann-sea-l0000", "ann-sea-l0002"]);
-    // A project is forgotten for everyone, whatever its uid on a machine; a new one of that name is another
-    // project.
+    // A member forgets the rows of a project that are their own; those of others stay, and a new project of
+    // that name is the same one in the team.
     let id = bob.memory().project_by_name("sea").unwrap().unwrap().id;
     bob.memory().forget(&Forget::Project(id)).unwrap();
     bob.memory()
@@ -175,8 +188,9 @@ fn forgetting_reaches_the_team() {
         ])
         .unwrap();
     bob.talk().unwrap();
-    assert_eq!(scene.sql("SELECT uid FROM tidegate.topic"), "new-topic");
-    assert_eq!(in_order(&scene), Vec::<String>::new());
+    assert_eq!(scene.sql("SELECT uid FROM tidegate.topic ORDER BY uid"), "ann-sea-t\nnew-topic");
+    assert_eq!(in_order(&scene), ["ann-sea-l0000", "ann-sea-l0002"]);
+    assert_eq!(scene.sql("SELECT count(*) FROM tidegate.request"), "0");
     ann.talk().unwrap();
     assert!(ann.topics().contains(&"new-topic".to_owned()) && ann.topics().contains(&"ann-sea-t".to_owned()));
 }
@@ -303,11 +317,11 @@ fn rows_that_refer_to_what_comes_later_in_line_are_delivered_with_it() {
 #[test]
 fn the_password_is_in_no_file_of_a_machine() {
     let Some(scene) = Scene::shared() else { return };
-    let ann = Machine::sharing(&["sea"], scene.address());
+    let ann = Machine::sharing(&["sea"], scene.owner());
     work(&mut ann.memory(), "ann", "sea", 0..2);
     ann.talk().unwrap();
     let nowhere = Scene { cluster: scene.cluster, database: "nowhere".to_owned() };
-    let bob = Machine::sharing(&["sea"], nowhere.address());
+    let bob = Machine::sharing(&["sea"], nowhere.owner());
     work(&mut bob.memory(), "bob", "sea", 0..2);
     bob.talk().unwrap_err();
     bob.found("anything");
@@ -455,7 +469,7 @@ fn topics_nested_the_other_way_round_make_no_circle() {
         for machine in [&bob, &ann, &bob, &ann] {
             machine.talk().unwrap();
         }
-        // Each keeps its own hierarchy; the others have the team's, in which the last change gave way.
+        // Each keeps its own hierarchy; the others have that of the owners.
         let eve = Machine::sharing(&["sea"], scene.address());
         work(&mut eve.memory(), "eve", "sea", 0..0);
         eve.talk().unwrap();
@@ -465,11 +479,9 @@ fn topics_nested_the_other_way_round_make_no_circle() {
         };
         let part_of = |uid: &str| Some(uid.to_owned());
         let (of_ann, of_bob, of_eve) = match way {
-            2 => (
-                (None, None, part_of("t2")),
-                (part_of("bob-sea-t"), part_of("t1"), None),
-                (part_of("bob-sea-t"), None, part_of("t2")),
-            ),
+            2 => {
+                ((None, None, part_of("t2")), (part_of("bob-sea-t"), part_of("t1"), None), (None, None, None))
+            }
             _ => ((part_of("t2"), None, None), (None, part_of("t1"), None), (part_of("t2"), None, None)),
         };
         assert_eq!((parents(&ann), parents(&bob), parents(&eve)), (of_ann, of_bob, of_eve), "{way}");
@@ -478,7 +490,7 @@ fn topics_nested_the_other_way_round_make_no_circle() {
 }
 
 #[test]
-fn a_row_that_two_changed_is_each_ones_own_and_one_version_for_all_others() {
+fn a_row_that_two_changed_is_each_ones_own_and_its_owners_for_all_others() {
     let Some(scene) = Scene::shared() else { return };
     let (ann, bob) =
         (Machine::sharing(&["sea"], scene.address()), Machine::sharing(&["sea"], scene.address()));
@@ -515,7 +527,7 @@ fn a_row_that_two_changed_is_each_ones_own_and_one_version_for_all_others() {
     for machine in [&bob, &ann, &bob, &eve] {
         machine.talk().unwrap();
     }
-    for (machine, who) in [(&ann, "ann"), (&bob, "bob"), (&eve, "bob")] {
+    for (machine, who) in [(&ann, "ann"), (&bob, "bob"), (&eve, "ann")] {
         let mut memory = machine.memory();
         assert_eq!(memory.topic_by_uid("ann-sea-t").unwrap().unwrap().row.title, format!("{who}'s"));
         let decisions = memory.decisions(&Filter::default(), &Page { limit: 9, after: None }).unwrap().rows;
@@ -540,6 +552,8 @@ fn another_server_is_told_everything() {
     assert_eq!(in_order(&other), logs_of("ann", "sea", 0..5));
     // Emptied, at the same address.
     other.sql("DROP SCHEMA tidegate CASCADE");
+    assert_eq!(ann.talk().unwrap_err().kind, tidegate_memory::error::ErrorKind::Missing);
+    PostgresStore::create(other.owner(), PATIENT).unwrap();
     ann.talk().unwrap();
     assert_eq!((in_order(&other).len(), ann.talk().unwrap().delivered), (5, 0));
 }
@@ -547,8 +561,8 @@ fn another_server_is_told_everything() {
 #[test]
 fn what_belongs_to_something_the_team_forgot_is_said_to_stay_here() {
     let Some(scene) = Scene::shared() else { return };
-    let (ann, bob) =
-        (Machine::sharing(&["sea"], scene.address()), Machine::sharing(&["sea"], scene.address()));
+    // Ann is the administrator.
+    let (ann, bob) = (Machine::sharing(&["sea"], scene.owner()), Machine::sharing(&["sea"], scene.address()));
     work(&mut ann.memory(), "ann", "sea", 0..1);
     work(&mut bob.memory(), "bob", "sea", 0..1);
     ann.memory().put(&[Record::Topic(topic("empty", "ann-sea"))]).unwrap();

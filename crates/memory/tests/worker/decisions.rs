@@ -57,7 +57,7 @@ fn an_answered_question_is_a_decision_of_the_person() {
     assert_eq!(texts(&mut world), ["Which queue? → SQS"]);
     assert_eq!(found[0].row.taken_by, Some(TakenBy::Person));
     assert_eq!(found[0].row.topic, world.log("u1").row.topic, "in the topic of its log");
-    assert_eq!(act::author_of_decision(&found[0].row), "the person, session s1");
+    assert_eq!(act::author_of_decision(&found[0]), "the person, session s1");
     assert!(world.log("u1").row.answer.contains("Q: Which queue?\nA: SQS"));
     // The relay goes on: nothing is there twice, and what was taken back stays so.
     act::retract_decision(&mut world.store, Millis(NOW.0 + 1000), found[0].id).expect("a decision");

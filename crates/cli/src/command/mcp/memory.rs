@@ -124,7 +124,7 @@ impl Memory {
         }
         let found = team_of::search_with_team(&self.here, &mut self.memory, query)?;
         self.without_team = found.note();
-        Ok(act::with_authors(&mut self.memory, found.hits)?)
+        Ok(act::with_authors(&mut self.memory, found.hits, &found.authors)?)
     }
 }
 

@@ -161,7 +161,7 @@ fn decision_text(decision: &Decision) -> String {
         decision.in_topic.name,
         decision.in_project.name,
         row.created.iso_seconds(),
-        author_of_decision(row)
+        author_of_decision(decision)
     )
 }
 

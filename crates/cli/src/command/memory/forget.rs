@@ -14,7 +14,7 @@ use tidegate_state::feature::memory::spool::Queued;
 use tidegate_state::place::StateDir;
 
 use super::row_words::{decision_row, describe_counts, log_row, project_folder, topic_row};
-use super::{Opened, line, no_project, not_finished, nothing_recorded, show};
+use super::{Opened, line, no_project, not_finished, nothing_recorded, show, team};
 use crate::approval::{self, Consent, Request};
 use crate::bilingual::{Bilingual, both, count_en};
 use crate::command::Outcome;
@@ -93,11 +93,13 @@ struct Meant {
     key: Option<String>,
     /// Nothing of it was stored yet; only jobs wait.
     unseen: bool,
+    /// A log that only the team's store has.
+    of_team: bool,
 }
 
 impl Meant {
     fn new(what: view::Forget, would: Vec<Bilingual>) -> Meant {
-        Meant { what, would, key: None, unseen: false }
+        Meant { what, would, key: None, unseen: false, of_team: false }
     }
 
     fn is_of(&self, job: &Job) -> bool {
@@ -139,6 +141,9 @@ pub(super) fn run(args: &Args) -> Outcome {
     let before = untold(&mut opened)?.len();
     let forgotten = if meant.unseen {
         opened.memory.forget_unseen_session(&args.id)?;
+        0
+    } else if let (true, view::Forget::Log(uid)) = (meant.of_team, &meant.what) {
+        opened.memory.store().forget_in_team(uid)?;
         0
     } else {
         opened.memory.forget(&meant.what)?.len()
@@ -199,13 +204,26 @@ fn find_meant(opened: &mut Opened, args: &Args) -> Result<Meant, CliError> {
     let this = |row: Bilingual| vec![both!("This deletes for good:", "次のものを完全に削除します:"), row];
     match args.what {
         ForgetOf::Log => {
-            let log = opened.find_log(&args.id)?;
-            let would = this(log_row(&clock, &log).line());
-            Ok(Meant::new(view::Forget::Log(log.row.uid), would))
+            let address = team::server_address(&opened.here).ok().flatten();
+            let memory = &mut opened.memory;
+            let found =
+                tidegate_memory::team::find_log(memory, address.as_ref(), &args.id, team::patience())?;
+            let log = match found {
+                Some(log) => log,
+                None => opened.find_log(&args.id)?,
+            };
+            let is_here = opened.memory.log(&log.row.uid)?.is_some();
+            let would = if is_here {
+                this(log_row(&clock, &log).line())
+            } else {
+                vec![asks(&log), log_row(&clock, &log).line()]
+            };
+            Ok(Meant { of_team: !is_here, ..Meant::new(view::Forget::Log(log.row.uid), would) })
         }
         ForgetOf::Decision => {
             let decision = opened.find_decision(show::parse_number(&args.id)?)?;
-            let would = this(decision_row(&clock, &decision).line());
+            let mut would = this(decision_row(&clock, &decision).line());
+            would.extend(decision.author.as_deref().map(asks_author));
             Ok(Meant::new(view::Forget::Decision(decision.id), would))
         }
         ForgetOf::Topic => {
@@ -241,6 +259,24 @@ fn find_meant(opened: &mut Opened, args: &Args) -> Result<Meant, CliError> {
             Ok(Meant { key: project.row.key, ..Meant::new(view::Forget::Project(project.id), would) })
         }
     }
+}
+
+fn asks(log: &view::Log) -> Bilingual {
+    match &log.author {
+        Some(author) => asks_author(author),
+        None => both!(
+            "This deletes a log that only the team's store has:",
+            "チームの保存先だけにあるログを削除します:"
+        ),
+    }
+}
+
+fn asks_author(author: &str) -> Bilingual {
+    let author = line(author, 40);
+    both!(
+        "It belongs to {author}: Tidegate hides it here and asks {author} to delete it.",
+        "{author} のものです。このマシンでは表示しなくなり、削除は {author} に依頼します。"
+    )
 }
 
 fn find_session(opened: &mut Opened, uid: &str) -> Result<Meant, CliError> {

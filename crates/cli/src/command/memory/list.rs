@@ -82,13 +82,13 @@ pub(super) struct By<T> {
 
 impl From<Log> for By<Log> {
     fn from(row: Log) -> By<Log> {
-        By { by: author_of_log(&row.row), row }
+        By { by: author_of_log(&row), row }
     }
 }
 
 impl From<Decision> for By<Decision> {
     fn from(row: Decision) -> By<Decision> {
-        By { by: author_of_decision(&row.row), row }
+        By { by: author_of_decision(&row), row }
     }
 }
 

@@ -1,25 +1,21 @@
 //! `tidegate memory migrate`.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde::Serialize;
-use tidegate_core::feature::memory::settings::{TeamUrl, Tls};
 use tidegate_core::pipeline::record::Deeds;
-use tidegate_core::settings::setting::Setting;
 use tidegate_core::settings::value::Value;
-use tidegate_memory::postgres::{Address, PASSWORD_VARIABLE};
+use tidegate_memory::postgres::Address;
 use tidegate_memory::team;
 
-use super::{Opened, line, nothing_recorded};
+use super::server_args::ServerArgs;
+use super::{Opened, nothing_recorded};
 use crate::approval::{self, Consent, Request};
 use crate::bilingual::{Bilingual, both, count_en};
 use crate::command::Outcome;
-use crate::error::CliError;
+use crate::print;
 use crate::print::page::Page;
-use crate::print::{self, remark};
 use crate::sessions::Here;
 
 #[derive(Debug, clap::Args)]
@@ -40,27 +36,14 @@ pub(crate) struct Args {
     /// Server and database: postgres://USER@HOST:PORT/DATABASE
     #[arg(long, value_name = "URL")]
     pub(crate) to: String,
-    /// Environment variable with the password; without it, PGPASSWORD
-    #[arg(long, value_name = "NAME")]
-    pub(crate) password_variable: Option<String>,
-    /// File with the certificates to check the server's against; without it, as in the config
-    #[arg(long, value_name = "FILE")]
-    pub(crate) ca_file: Option<PathBuf>,
-    /// Protection of the connection; without it, as in the config
-    #[arg(long, value_name = "HOW")]
-    pub(crate) tls: Option<TlsName>,
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
     /// Use the approval that a person gave in this session
     #[arg(long)]
     pub(crate) approved: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-pub(crate) enum TlsName {
-    Verify,
-    Off,
 }
 
 /// Rows between two messages about the progress.
@@ -79,7 +62,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let Some(mut opened) = Opened::look()? else {
         return Err(nothing_recorded());
     };
-    let address = server_address(&opened.here, args)?;
+    let address = args.server.address(&opened.here, &args.to)?;
     let sizes = opened.memory.store().sizes()?;
     let would = both!(
         "This copies the whole memory to {server}: {p} with {t}, {d} and {l}.",
@@ -96,7 +79,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     );
     let request = Request {
         name: "memory migrate",
-        command: approved_command(args, &address),
+        command: args.server.approved_command("memory migrate --to", &address),
         about: Some(would.en.clone()),
         would: &[would],
         approved: args.approved,
@@ -152,26 +135,17 @@ fn moved_page(here: &Here, args: &Args, address: &Address, moved: &team::Migrate
         "このマシンの保存先はそのままです。これからの行も共有するには、自分の設定に次を加えてください:"
     ));
     page.gap();
-    let mut lines = vec!["[memory.team]".to_owned(), format!("url = {}", Value::from(server))];
-    let settings = &here.config.memory.team;
-    let named = args.password_variable.as_deref();
-    if let Some(name) = named.or(settings.password_variable.as_ref().map(|named| named.0.as_str())) {
-        lines.push(format!("password_variable = {}", Value::from(name)));
-    }
-    let given = args.ca_file.as_ref().map(|path| path.display().to_string());
-    if let Some(path) = given.or_else(|| settings.ca_file.as_ref().map(|path| path.0.clone())) {
-        lines.push(format!("ca_file = {}", Value::from(path.as_str())));
-    }
-    if choose_tls(here, args) == Tls::Off {
-        lines.push("tls = \"off\"".to_owned());
-    }
+    let mut lines = vec!["[memory.team]".to_owned()];
+    lines.extend(
+        args.server.settings(here, address).into_iter().map(|(key, value)| format!("{key} = {value}")),
+    );
     let projects = Value::List(moved.projects.iter().map(|name| Value::from(name.as_str())).collect());
     lines.push(format!("projects = {projects}"));
     page.indented(|page| page.verbatim(lines.join("\n")));
     page
 }
 
-fn kind_word(kind: &str) -> &str {
+pub(super) fn kind_word(kind: &str) -> &str {
     match kind {
         "project" => "プロジェクト",
         "topic" => "トピック",
@@ -180,69 +154,4 @@ fn kind_word(kind: &str) -> &str {
         "decision" => "決定",
         other => other,
     }
-}
-
-/// The text that is approved: the address, and how the server is verified.
-fn approved_command(args: &Args, address: &Address) -> String {
-    let mut command = format!("memory migrate --to {}", line(address.shown(), 400));
-    let tls = args.tls.as_ref().map(|tls| match tls {
-        TlsName::Verify => "verify".to_owned(),
-        TlsName::Off => "off".to_owned(),
-    });
-    let ca_file = args.ca_file.as_ref().map(|path| path.display().to_string());
-    for (option, value) in
-        [("tls", tls), ("ca-file", ca_file), ("password-variable", args.password_variable.clone())]
-    {
-        if let Some(value) = value {
-            let _ = write!(command, " --{option} {}", line(&value, 400));
-        }
-    }
-    command
-}
-
-fn choose_tls(here: &Here, args: &Args) -> Tls {
-    match args.tls {
-        None => here.config.memory.team.tls,
-        Some(TlsName::Verify) => Tls::Verify,
-        Some(TlsName::Off) => Tls::Off,
-    }
-}
-
-fn server_address(here: &Here, args: &Args) -> Result<Address, CliError> {
-    // Nothing of it is repeated: it may hold a password.
-    let url = TeamUrl::from_value(&Value::from(args.to.as_str())).ok_or_else(|| {
-        CliError::new(both!(
-            "--to is not the address of a PostgreSQL server",
-            "--to が PostgreSQL サーバーのアドレスではありません"
-        ))
-        .hint(both!(
-            "write it as postgres://USER@HOST:PORT/DATABASE",
-            "postgres://USER@HOST:PORT/DATABASE の形で書いてください"
-        ))
-    })?;
-    let team = &here.config.memory.team;
-    let named =
-        args.password_variable.as_deref().or(team.password_variable.as_ref().map(|named| named.0.as_str()));
-    let password = std::env::var(named.unwrap_or(PASSWORD_VARIABLE)).ok();
-    let tls = choose_tls(here, args);
-    let home = here.env.place.home.as_deref();
-    let ca_file = args.ca_file.clone().or_else(|| {
-        let named = team.ca_file.as_ref()?;
-        Some(
-            named
-                .0
-                .strip_prefix("~/")
-                .zip(home)
-                .map_or_else(|| named.0.clone().into(), |(rest, home)| home.join(rest)),
-        )
-    });
-    let given = Address::read(&url, None, tls, ca_file.clone())?;
-    if given.has_password() {
-        remark::warn(both!(
-            "others on this machine can see a password on a command line; put it into {variable}",
-            "コマンドラインのパスワードは、このマシンのほかの人にも見えます。{variable} に入れてください",
-            variable = named.unwrap_or(PASSWORD_VARIABLE)
-        ));
-    }
-    Ok(Address::read(&url, password, tls, ca_file)?)
 }

@@ -12,9 +12,12 @@ mod migrate;
 pub(crate) mod row_filter;
 mod row_words;
 mod search;
+mod server_args;
 mod show;
 mod stats;
 pub(crate) mod team;
+mod team_join;
+mod team_members;
 mod topic;
 pub(crate) mod writer;
 
@@ -71,7 +74,7 @@ pub(crate) enum MemoryCommand {
     Forget(forget::Args),
     /// Show how much is stored and what is still queued
     Stats(stats::Args),
-    /// Show what is shared with a team, and how the last deliveries went
+    /// Share projects with a team: join, invite, and see how deliveries went
     Team(team::Args),
     /// Send new rows to the team's store now
     Push(team::PushArgs),
@@ -105,7 +108,7 @@ pub(crate) fn run(command: &MemoryCommand) -> Outcome {
         MemoryCommand::Import(args) => import::run(args),
         MemoryCommand::Forget(args) => forget::run(args),
         MemoryCommand::Stats(args) => stats::run(args),
-        MemoryCommand::Team(args) => team::show_team(args),
+        MemoryCommand::Team(args) => team::run(args),
         MemoryCommand::Push(args) => team::exchange_now(args.json, Direction::Push),
         MemoryCommand::Pull(args) => team::exchange_now(args.json, Direction::Pull),
         MemoryCommand::Migrate(args) => migrate::run(args),

@@ -1,8 +1,9 @@
 //! Rows of the memory, as people read them.
 
 use tidegate_core::time::Millis;
-use tidegate_memory::act::{author_of_decision, author_of_log};
+use tidegate_memory::act::{author_of_decision, author_of_log, author_of_teammate};
 use tidegate_memory::record::TopicStatus;
+use tidegate_memory::team::has_folder;
 use tidegate_memory::text::one_line as line;
 use tidegate_memory::view::{Decision, Log, MemoryProject, Topic};
 
@@ -52,6 +53,7 @@ pub(super) fn topic_row(clock: &LocalClock, topic: &Topic) -> ShownRow {
     if topic.row.automatic.is_some() {
         details.push(both!("automatic", "自動"));
     }
+    details.extend(topic.author.as_ref().map(|name| describe_author(&author_of_teammate(name))));
     ShownRow { id: topic.id.to_string(), title: line(&topic.row.title, 120), details }
 }
 
@@ -59,7 +61,7 @@ pub(super) fn log_row(clock: &LocalClock, log: &Log) -> ShownRow {
     let details = vec![
         topic_of(&log.in_project.name, &log.in_topic.name),
         Bilingual::data(clock.dated_minute(log.row.at)),
-        describe_author(&author_of_log(&log.row)),
+        describe_author(&author_of_log(log)),
     ];
     ShownRow { id: short_uid(&log.row.uid), title: line(&log.row.title, 120), details }
 }
@@ -68,7 +70,7 @@ pub(super) fn decision_row(clock: &LocalClock, decision: &Decision) -> ShownRow 
     let mut details = vec![
         topic_of(&decision.in_project.name, &decision.in_topic.name),
         Bilingual::data(clock.dated_minute(decision.row.created)),
-        describe_author(&author_of_decision(&decision.row)),
+        describe_author(&author_of_decision(decision)),
     ];
     details.extend(describe_end(decision));
     ShownRow { id: decision.id.to_string(), title: line(&decision.row.text, 160), details }
@@ -82,11 +84,16 @@ pub(super) fn project_row(project: &MemoryProject) -> ShownRow {
     ShownRow { id: project.id.to_string(), title: line(&project.row.name, 40), details }
 }
 
-/// Why a decision no longer counts.
+/// Why a decision no longer counts, or what contradicts it.
 pub(super) fn describe_end(decision: &Decision) -> Option<Bilingual> {
     match (decision.row.retracted, decision.superseded_by) {
         (Some(_), _) => Some(both!("taken back", "取り消し済み")),
         (None, Some(by)) => Some(both!("replaced by decision {by}", "決定{by}に置き換え済み")),
+        (None, None) if !decision.conflicts.is_empty() => {
+            let ids: Vec<String> = decision.conflicts.iter().map(ToString::to_string).collect();
+            let ids = ids.join(", ");
+            Some(both!("in conflict with decision {ids}", "決定{ids}と食い違っています"))
+        }
         (None, None) => None,
     }
 }
@@ -108,8 +115,8 @@ pub(super) fn topic_of(project: &str, topic: &str) -> Bilingual {
 /// On this machine.
 pub(super) fn project_folder(project: &MemoryProject) -> Bilingual {
     match &project.row.key {
-        Some(key) => Bilingual::data(line(key.strip_suffix("/.git").unwrap_or(key), 300)),
-        None => both!("no folder on this machine", "このマシンにフォルダはありません"),
+        Some(key) if has_folder(key) => Bilingual::data(line(key.strip_suffix("/.git").unwrap_or(key), 300)),
+        _ => both!("no folder on this machine", "このマシンにフォルダはありません"),
     }
 }
 
@@ -123,6 +130,14 @@ pub(super) fn describe_author(by: &str) -> Bilingual {
     }
     if let Some(session) = by.strip_prefix("the person, session ") {
         return both!("you, session {session}", "あなた、セッション {session}");
+    }
+    if let Some(name) = by.strip_prefix("agent of teammate ") {
+        let name = line(name, 40);
+        return both!("agent of teammate {name}", "チームの {name} のエージェント");
+    }
+    if let Some(name) = by.strip_prefix("teammate ") {
+        let name = line(name, 40);
+        return both!("teammate {name}", "チームの {name}");
     }
     match by {
         "author not recorded" => both!("author not recorded", "記入者の記録なし"),

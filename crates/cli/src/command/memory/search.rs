@@ -89,7 +89,7 @@ pub(super) fn run(args: &Args) -> Outcome {
             let query = Query { text: args.query.join(" "), kinds, filter, limit: args.limit.into() };
             let found = team::search_with_team(&opened.here, &mut opened.memory, &query)?;
             let note = found.unreachable.clone();
-            let hits = act::with_authors(&mut opened.memory, found.hits)?;
+            let hits = act::with_authors(&mut opened.memory, found.hits, &found.authors)?;
             (hits, note, count_waiting_jobs(&opened.here))
         }
     };

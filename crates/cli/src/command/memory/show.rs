@@ -216,7 +216,7 @@ fn decision_page(decision: &Decision, clock: &LocalClock) -> Page {
                 + data(format!(" ({})", decision.in_topic.id)),
         ),
         (both!("written", "記入").into(), data(clock.exact(row.created))),
-        (both!("by", "記入者").into(), describe_author(&act::author_of_decision(row)).into()),
+        (both!("by", "記入者").into(), describe_author(&act::author_of_decision(decision)).into()),
     ]);
     pairs
         .extend(describe_end(decision).map(|end| (both!("state", "状態").into(), Text::from(end).warning())));
@@ -234,8 +234,9 @@ fn log_page(log: &Log, clock: &LocalClock) -> Page {
         (
             both!("topic", "トピック").into(),
             Text::from(topic_of(&log.in_project.name, &log.in_topic.name))
-                + data(format!(" ({})", log.in_topic.id)),
+                + data(if log.in_topic.id == 0 { String::new() } else { format!(" ({})", log.in_topic.id) }),
         ),
+        (both!("by", "記入者").into(), describe_author(&act::author_of_log(log)).into()),
     ];
     pairs.extend(
         row.session.as_ref().map(|session| (both!("session", "セッション").into(), data(line(session, 80)))),
@@ -312,7 +313,12 @@ mod tests {
             "text": "Asked for the timeout.", "prompt": "How long is it?", "answer": "Five seconds.\n\n```\nBUSY = 5\n```",
             "tools": { "Read": 3 }, "files": ["src/store.rs"], "redacted": { "token": 1 }, "at": AT, "updated": AT,
         }));
-        Log { row, in_topic: named(12, "Search in two languages"), in_project: named(1, "shop") }
+        Log {
+            row,
+            in_topic: named(12, "Search in two languages"),
+            in_project: named(1, "shop"),
+            author: None,
+        }
     }
 
     fn decision() -> Decision {
@@ -326,6 +332,8 @@ mod tests {
             superseded_by: Some(9),
             in_topic: named(12, "Search in two languages"),
             in_project: named(1, "shop"),
+            conflicts: vec![11],
+            author: Some("bob".to_owned()),
         }
     }
 
@@ -346,6 +354,7 @@ mod tests {
             decisions: 1,
             recorded: None,
             active: AT,
+            author: None,
         };
         let rows = [super::super::row_words::topic_row(&clock, &topic)];
         assert_looks("memory-list", &list::rows_page(&rows));

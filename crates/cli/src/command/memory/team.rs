@@ -5,11 +5,11 @@ use std::process::ExitCode;
 use serde::Serialize;
 use tidegate_core::time::Millis;
 use tidegate_memory::memory::{Memory, MemoryHome};
-use tidegate_memory::postgres::{Address, Patience};
+use tidegate_memory::postgres::{Address, ForgetRequest, Patience};
 use tidegate_memory::team::{self, Direction, TeamFailure, TeamSearch, TeamState};
 use tidegate_memory::view::Query;
 
-use super::{Opened, line};
+use super::{Opened, line, team_join, team_members};
 use crate::bilingual::{Bilingual, both, count_en};
 use crate::command::Outcome;
 use crate::config_words::describe_problem;
@@ -26,8 +26,12 @@ Examples:
   tidegate memory team
   tidegate memory team --json | jq .pending
 
-Does not contact the server; `push` and `pull` do. docs/team.md explains how to share.")]
+Without a command it shows what is shared, and does not contact the server. docs/team.md
+explains how to share.")]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Option<TeamCommand>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -59,6 +63,34 @@ pub(crate) struct PullArgs {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum TeamCommand {
+    /// Make or upgrade a team's store on a server, as its administrator
+    Create(team_members::CreateArgs),
+    /// Make a login for a member, as the administrator
+    Invite(team_members::InviteArgs),
+    /// Join a team, share projects with it, and list what it shares
+    Join(team_join::JoinArgs),
+    /// List the members of the team
+    Members(team_members::MembersArgs),
+    /// Delete the login of a member, as the administrator
+    Remove(team_members::RemoveArgs),
+    /// Share nothing with the team any more
+    Leave(team_join::LeaveArgs),
+}
+
+pub(super) fn run(args: &Args) -> Outcome {
+    match &args.command {
+        None => show_team(args),
+        Some(TeamCommand::Create(args)) => team_members::create(args),
+        Some(TeamCommand::Invite(args)) => team_members::invite(args),
+        Some(TeamCommand::Join(args)) => team_join::join(args),
+        Some(TeamCommand::Members(args)) => team_members::members(args),
+        Some(TeamCommand::Remove(args)) => team_members::remove(args),
+        Some(TeamCommand::Leave(args)) => team_join::leave(args),
+    }
 }
 
 /// `None` if the config names no server.
@@ -96,6 +128,9 @@ pub(crate) fn search_with_team(
     Ok(found)
 }
 
+/// On the page; JSON has all.
+const SHOWN_REQUESTS: usize = 5;
+
 #[derive(Serialize)]
 struct Team {
     /// Without a password.
@@ -111,14 +146,38 @@ struct Team {
     refused: Option<String>,
     /// Rows that stay here because the team forgot the row they belong to.
     forgotten: usize,
+    /// Changes of rows of others, which stay here.
+    theirs: usize,
+    /// Requests of others to forget rows of this person.
+    requests: Vec<Asked>,
 }
 
-pub(super) fn show_team(args: &Args) -> Outcome {
+/// A teammate asks this person to forget a row.
+#[derive(Serialize)]
+struct Asked {
+    kind: String,
+    /// As `memory forget` takes it.
+    id: String,
+    asked_by: String,
+}
+
+fn show_team(args: &Args) -> Outcome {
     let opened = Opened::look()?;
+    let mut requests = Vec::new();
     let (here, shared, pending) = match opened {
         None => (Here::find()?, Vec::new(), 0),
         Some(mut opened) => {
+            let asked = TeamState::read(opened.memory.home()).requests;
             let store = opened.memory.store();
+            for ForgetRequest { kind, uid, asked_by } in asked {
+                // Forgotten since, or not of this person.
+                if !store.is_own_row(&kind, &uid)? {
+                    continue;
+                }
+                let number = store.number_of(&kind, &uid)?;
+                let id = number.map_or_else(|| super::row_words::short_uid(&uid), |id| id.to_string());
+                requests.push(Asked { kind, id, asked_by });
+            }
             let shared = store.shared_projects()?.into_iter().map(|(_, name)| name).collect();
             let pending = store.outbox_length()?;
             (Here::find()?, shared, pending)
@@ -136,6 +195,8 @@ pub(super) fn show_team(args: &Args) -> Outcome {
         failure: standing.failure,
         refused: standing.refused,
         forgotten: standing.forgotten,
+        theirs: standing.theirs,
+        requests,
     };
     if args.json {
         print::json(&team);
@@ -200,6 +261,31 @@ fn team_page(team: &Team, server: &str, succeeded: Option<Millis>, clock: &Local
     }
     if team.forgotten > 0 {
         pairs.push((both!("only here", "ここだけ").into(), of_forgotten(team.forgotten).into()));
+    }
+    if team.theirs > 0 {
+        let theirs = team.theirs;
+        pairs.push((
+            both!("only here", "ここだけ").into(),
+            both!(
+                "{n} of rows that belong to a teammate",
+                "チームのほかの人の行に加えた変更{theirs}件",
+                n = count_en(theirs, "change")
+            )
+            .into(),
+        ));
+    }
+    // A teammate can ask; only the person decides.
+    for request in team.requests.iter().take(SHOWN_REQUESTS) {
+        let (who, kind, id) = (line(&request.asked_by, 40), line(&request.kind, 20), &request.id);
+        let kind_ja = super::migrate::kind_word(&request.kind);
+        pairs.push((
+            both!("asked", "依頼").into(),
+            both!(
+                "{who} asks you to delete your {kind} {id}: `tidegate memory forget {kind} {id}`",
+                "{who} が、あなたの{kind_ja} {id} の削除を求めています: `tidegate memory forget {kind} {id}`"
+            )
+            .into(),
+        ));
     }
     let mut page = Page::new();
     page.pairs(pairs);
@@ -302,6 +388,12 @@ mod tests {
             }),
             refused: None,
             forgotten: 1,
+            theirs: 2,
+            requests: vec![Asked {
+                kind: "log".to_owned(),
+                id: "3f9a2c11".to_owned(),
+                asked_by: "bob".to_owned(),
+            }],
         };
         let clock = LocalClock::utc(Millis(at.0 + 1000));
         assert_looks("team", &team_page(&team, "postgres://me@db.example.com/memory", None, &clock));

@@ -59,6 +59,7 @@ const APPROVABLE_COMMANDS: &[&str] = &[
     "memory forget",
     "memory import",
     "memory migrate",
+    "memory team",
 ];
 
 impl Setting for ApprovableCommands {

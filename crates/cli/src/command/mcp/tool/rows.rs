@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use tidegate_core::text::cut::cut_after_word;
 use tidegate_core::text::one_line::one_line;
-use tidegate_memory::act::{author_of_decision, author_of_log};
+use tidegate_memory::act::{author_of_decision, author_of_log, author_of_teammate};
 use tidegate_memory::view::{Decision, Log, MemoryProject, NamedRow, Paged, Topic};
 
 use super::Content;
@@ -48,7 +48,8 @@ pub(super) fn project_ref_schema() -> Value {
 }
 
 pub(super) fn topic_ref(topic: &NamedRow) -> Value {
-    json!({ "id": topic.id, "title": topic.name })
+    // A teammate's automatic topic has no id on this machine.
+    without_nulls(json!({ "id": (topic.id != 0).then_some(topic.id), "title": topic.name }))
 }
 
 pub(super) fn topic_ref_schema() -> Value {
@@ -104,7 +105,7 @@ pub(super) fn topic_json(topic: &Topic) -> Value {
         "id": topic.id, "title": topic.row.title, "project": project_ref(&topic.in_project),
         "part_of": topic.part_of.as_ref().map(topic_ref), "status": topic.row.status,
         "automatic": topic.row.automatic.is_some(), "logs": topic.logs, "decisions": topic.decisions,
-        "active": topic.active.iso_seconds(),
+        "active": topic.active.iso_seconds(), "by": topic.author.as_deref().map(author_of_teammate),
     }))
 }
 
@@ -112,8 +113,10 @@ pub(super) fn topic_line(topic: &Topic) -> String {
     let Topic { id, row, in_project, logs, decisions, active, .. } = topic;
     let status = if row.status == tidegate_memory::record::TopicStatus::Closed { ", closed" } else { "" };
     let own = if row.automatic.is_some() { ", of a session" } else { "" };
+    let by =
+        topic.author.as_deref().map(|name| format!(", {}", author_of_teammate(name))).unwrap_or_default();
     format!(
-        "{id}  {}  ({}, {logs} logs, {decisions} decisions, active {}{status}{own})",
+        "{id}  {}  ({}, {logs} logs, {decisions} decisions, active {}{status}{own}{by})",
         cut_line(&row.title),
         cut_line(&in_project.name),
         active.day()
@@ -130,6 +133,7 @@ pub(super) fn decision_schema() -> Value {
             "project": project_ref_schema(),
             "status": { "type": "string", "enum": ["stands", "superseded", "retracted"] },
             "superseded_by": id("The decision that took its place"),
+            "conflicts": schema::list(&json!({ "type": "integer" }), "Decisions that contradict it: ask the person"),
             "by": text("Who recorded it"),
             "at": text("When it was recorded, UTC"),
         }),
@@ -147,17 +151,22 @@ pub(super) fn decision_status(decision: &Decision) -> &'static str {
 
 pub(super) fn decision_json(decision: &Decision) -> Value {
     let reason = Some(&decision.row.reason).filter(|reason| !reason.is_empty());
+    let conflicts = (!decision.conflicts.is_empty()).then_some(&decision.conflicts);
     without_nulls(json!({
         "id": decision.id, "text": decision.row.text, "reason": reason,
         "topic": topic_ref(&decision.in_topic), "project": project_ref(&decision.in_project),
-        "status": decision_status(decision), "superseded_by": decision.superseded_by,
-        "by": author_of_decision(&decision.row),
+        "status": decision_status(decision), "superseded_by": decision.superseded_by, "conflicts": conflicts,
+        "by": author_of_decision(decision),
         "at": decision.row.created.iso_seconds(),
     }))
 }
 
 pub(super) fn decision_line(decision: &Decision) -> String {
     let status = match decision_status(decision) {
+        "stands" if !decision.conflicts.is_empty() => {
+            let ids: Vec<String> = decision.conflicts.iter().map(ToString::to_string).collect();
+            format!(", in conflict with decision {}", ids.join(", "))
+        }
         "stands" => String::new(),
         other => format!(", {other}"),
     };
@@ -168,7 +177,7 @@ pub(super) fn decision_line(decision: &Decision) -> String {
         cut_line(&decision.row.text),
         cut_line(&decision.in_project.name),
         cut_line(&decision.in_topic.name),
-        author_of_decision(&decision.row),
+        author_of_decision(decision),
     )
 }
 
@@ -202,7 +211,7 @@ pub(super) fn log_json(log: &Log, whole: bool) -> Value {
     without_nulls(json!({
         "id": row.uid, "at": row.at.iso_seconds(), "title": row.title, "text": cut_after_word(&row.text, most),
         "topic": topic_ref(&log.in_topic), "project": project_ref(&log.in_project), "source": row.source,
-        "session": row.session, "by": author_of_log(row), "files": listed(&row.files), "notes": listed(&row.notes),
+        "session": row.session, "by": author_of_log(log), "files": listed(&row.files), "notes": listed(&row.notes),
         "prompt": part(&row.prompt), "answer": part(&row.answer),
     }))
 }
@@ -216,7 +225,7 @@ pub(super) fn log_line(log: &Log) -> String {
         cut_line(&log.row.title),
         cut_line(&log.in_project.name),
         cut_line(&log.in_topic.name),
-        author_of_log(&log.row)
+        author_of_log(log)
     )
 }
 

@@ -78,7 +78,7 @@ fn call(given: Value, memory: Option<&mut Memory>) -> Done {
     let recent = recent.iter().map(named).collect::<Vec<_>>();
     let decisions = decisions.iter().map(|decision| {
         let title = rows::cut_line(decision.row.text.lines().next().unwrap_or_default());
-        let by = author_of_decision(&decision.row);
+        let by = author_of_decision(decision);
         json!({ "id": decision.id, "title": title, "topic": rows::topic_ref(&decision.in_topic), "by": by })
     });
     let decisions = decisions.collect::<Vec<_>>();
