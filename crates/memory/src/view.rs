@@ -114,13 +114,33 @@ const HITS: usize = 20;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
-    /// Words; a quoted phrase stays together.
+    /// Any words; a quoted phrase has to occur as it is. A project's name and words of time limit the results where
+    /// something fits them.
     pub text: String,
     /// Empty means all.
     pub kinds: Vec<HitKind>,
     pub filter: Filter,
     /// 0 means the default.
     pub limit: usize,
+    /// For words of time in the text; without it they are words like others.
+    pub local: Option<LocalTime>,
+}
+
+/// What time it is where the question is asked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LocalTime {
+    pub now: Millis,
+    /// Minutes that local time is ahead of UTC, with the time from which on it is; newest first.
+    pub offsets: Vec<(Millis, i32)>,
+}
+
+/// The answer to a query.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Found {
+    /// Best first.
+    pub hits: Vec<Hit>,
+    /// Words of the query that none of the hits has, as they were typed.
+    pub without: Vec<String>,
 }
 
 impl Query {

@@ -22,7 +22,7 @@ use tidegate_memory::record::{
 };
 use tidegate_memory::sqlite::SqliteStore;
 use tidegate_memory::store::Store;
-use tidegate_memory::view::{HitKind, Query};
+use tidegate_memory::view::{HitKind, LocalTime, Query};
 
 type Done<T = ()> = Result<T, String>;
 
@@ -72,10 +72,11 @@ fn run(folder: &Path) -> Done {
     let mut out = std::io::stdout().lock();
     for labelled in queries {
         let now = Millis(NOW.0.saturating_add_signed(labelled.now_offset_days * DAY.cast_signed()));
-        let query = Query { text: labelled.query, limit: LIMIT, ..Query::default() };
-        let _ = now;
-        let hits = store.search(&query).map_err(|error| error.to_string())?;
-        let found: Vec<&str> = hits
+        let local = Some(LocalTime { now, offsets: Vec::new() });
+        let query = Query { text: labelled.query, limit: LIMIT, local, ..Query::default() };
+        let found = store.search(&query).map_err(|error| error.to_string())?;
+        let found: Vec<&str> = found
+            .hits
             .iter()
             .map(|hit| match hit.kind {
                 // A decision is found in its exchange.

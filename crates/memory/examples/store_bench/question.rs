@@ -215,7 +215,7 @@ impl Question {
         let mut samples = Samples::default();
         for number in 0..runs {
             let query = &self.queries[number % self.queries.len()];
-            let hits = samples.time(|| store.search(query)).map_err(|error| error.to_string())?;
+            let hits = samples.time(|| store.search(query)).map_err(|error| error.to_string())?.hits;
             if number < self.queries.len()
                 && let Some(wrong) = self.wrong(&hits)
             {

@@ -22,7 +22,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Foreign, Record, Uid};
 use crate::sqlite::{OpenOutcome, SqliteStore, StoreSizes};
 use crate::store::{Put, Store};
-use crate::view::{Decision, Filter, Forget, Hit, Log, MemoryProject, Page, Paged, Query, Topic};
+use crate::view::{Decision, Filter, Forget, Found, Log, MemoryProject, Page, Paged, Query, Topic};
 
 pub use heal::Healed;
 
@@ -402,7 +402,7 @@ impl Store for Memory {
         self.with_store(|store| store.decisions(filter, page))
     }
 
-    fn search(&mut self, query: &Query) -> Result<Vec<Hit>> {
+    fn search(&mut self, query: &Query) -> Result<Found> {
         self.with_store(|store| store.search(query))
     }
 

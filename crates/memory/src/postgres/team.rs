@@ -17,7 +17,7 @@ use crate::act::{LONGEST_TEXT, LONGEST_TITLE};
 use crate::error::Result;
 use crate::record::{DecisionRow, Foreign, ProjectRow, Record, TopicRow, Uid, Withdrawn, new_uid};
 use crate::store::Put;
-use crate::view::{Hit, Query};
+use crate::view::{Found, Query};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivered {
@@ -97,7 +97,7 @@ impl PostgresStore {
         })
     }
 
-    pub fn search_in(&mut self, projects: &[Uid], query: &Query) -> Result<Vec<Hit>> {
+    pub fn search_in(&mut self, projects: &[Uid], query: &Query) -> Result<Found> {
         self.link
             .transaction(Purpose::Reading, &async |at| search::search_in(at, query, Some(projects)).await)
     }

@@ -8,13 +8,15 @@ use crate::memory::Memory;
 use crate::postgres::{Address, Patience, PostgresStore};
 use crate::record::Uid;
 use crate::store::Store;
-use crate::view::{Filter, Hit, HitKind, Log, Query};
+use crate::view::{Filter, Found, Hit, HitKind, Log, Query};
 
 /// Hits of this machine and of the team.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TeamSearch {
     /// Best first.
     pub hits: Vec<Hit>,
+    /// Words of the query that none of the hits has.
+    pub without: Vec<String>,
     /// Set if the server was asked and did not answer.
     pub unreachable: Option<String>,
 }
@@ -35,14 +37,14 @@ pub fn search_with_team(
     query: &Query,
     patience: Patience,
 ) -> Result<TeamSearch> {
-    let hits = memory.search(query)?;
-    let Some(address) = address else { return Ok(TeamSearch { hits, unreachable: None }) };
-    let Some(projects) = projects_to_ask(memory, query)? else {
-        return Ok(TeamSearch { hits, unreachable: None });
-    };
+    let here = memory.search(query)?;
+    let of_machine =
+        |found: Found, unreachable| TeamSearch { hits: found.hits, without: found.without, unreachable };
+    let Some(address) = address else { return Ok(of_machine(here, None)) };
+    let Some(projects) = projects_to_ask(memory, query)? else { return Ok(of_machine(here, None)) };
     match ask_team(memory, address, patience, |team| search_team(team, &projects, query)) {
-        Ok(of_team) => Ok(TeamSearch { hits: merge_hits(hits, of_team, query.limit()), unreachable: None }),
-        Err(why) => Ok(TeamSearch { hits, unreachable: Some(why) }),
+        Ok(there) => Ok(of_machine(merge_found(here, there, query.limit()), None)),
+        Err(why) => Ok(of_machine(here, Some(why))),
     }
 }
 
@@ -111,16 +113,27 @@ fn search_team(
     team: &mut PostgresStore,
     projects: &[crate::record::ProjectRow],
     query: &Query,
-) -> Result<Vec<Hit>> {
+) -> Result<Found> {
     let names = team.find_adopted(projects)?;
     let of_team: Vec<Uid> = names.into_values().collect();
     if of_team.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Found::default());
     }
     let filter = Filter { project: None, topic: None, ..query.filter.clone() };
-    let mut hits = team.search_in(&of_team, &Query { kinds: vec![HitKind::Log], filter, ..query.clone() })?;
-    hits.iter_mut().for_each(limits::limit_hit);
-    Ok(hits)
+    let mut found =
+        team.search_in(&of_team, &Query { kinds: vec![HitKind::Log], filter, ..query.clone() })?;
+    found.hits.iter_mut().for_each(limits::limit_hit);
+    Ok(found)
+}
+
+/// A word is left out only if both stores left it out.
+fn merge_found(here: Found, there: Found, limit: usize) -> Found {
+    let without = match (here.hits.is_empty(), there.hits.is_empty()) {
+        (false, false) => here.without.into_iter().filter(|word| there.without.contains(word)).collect(),
+        (true, _) => there.without,
+        (_, true) => here.without,
+    };
+    Found { hits: merge_hits(here.hits, there.hits, limit), without }
 }
 
 /// Scores of two stores are not comparable, so the lists are interleaved; duplicates are dropped.

@@ -56,7 +56,7 @@ pub(crate) fn words_are_found(stores: &mut impl Stores) {
         assert_eq!(found(&mut *store, question), expected, "{question}");
     }
     let query = Query { text: "設計".to_owned(), limit: 1, ..Query::default() };
-    let hit = store.search(&query).unwrap().remove(0);
+    let hit = store.search(&query).unwrap().hits.remove(0);
     assert_eq!((hit.kind, hit.id.as_str(), hit.title.as_str()), (HitKind::Log, "l2", "検索の設計"));
     assert_eq!(hit.snippet, "全文検索の**設計**を変更した。二文字の単語も見つかる。");
     assert_eq!((hit.project.as_deref(), hit.topic.as_deref()), (Some("p1"), Some("Topic t2")));
@@ -138,7 +138,8 @@ pub(crate) fn filters_hold_for_a_search(stores: &mut impl Stores) {
     let (p2, t1) = (id_of_project(&mut *store, "p2"), id_of_topic(&mut *store, "t1"));
     let search = |store: &mut dyn Store, text: &str, kinds: &[HitKind], filter: Filter| {
         let query = Query { text: text.to_owned(), kinds: kinds.to_vec(), filter, limit: 50 };
-        let mut uids: Vec<String> = store.search(&query).unwrap().into_iter().map(|hit| hit.uid).collect();
+        let mut uids: Vec<String> =
+            store.search(&query).unwrap().hits.into_iter().map(|hit| hit.uid).collect();
         uids.sort();
         uids
     };
@@ -158,7 +159,7 @@ pub(crate) fn filters_hold_for_a_search(stores: &mut impl Stores) {
     assert_eq!(search(store, "t4", &[HitKind::Topic, HitKind::Log], of()), ["t4"]);
     assert_eq!(search(store, "log", &[HitKind::Stock], of()), Vec::<String>::new());
     let query = Query { text: "log".to_owned(), limit: 2, ..Query::default() };
-    assert_eq!(store.search(&query).unwrap().len(), 2);
+    assert_eq!(store.search(&query).unwrap().hits.len(), 2);
 }
 
 pub(crate) fn what_changed_is_found_by_what_it_is_now(stores: &mut impl Stores) {
@@ -205,13 +206,13 @@ pub(crate) fn any_word_of_a_text_finds_it(stores: &mut impl Stores) {
             store.put(&[Record::Log(row)]).unwrap();
             for word in text.split_whitespace().filter(|word| !Question::parse(word).is_empty()) {
                 let query = Query { text: word.to_owned(), limit: 200, ..Query::default() };
-                let found = store.search(&query).unwrap();
+                let found = store.search(&query).unwrap().hits;
                 prop_assert!(found.iter().any(|hit| hit.uid == uid), "{word:?} in {text:?}");
             }
             store.forget(&Forget::Log(uid.clone())).unwrap();
             for word in text.split_whitespace() {
                 let query = Query { text: word.to_owned(), limit: 200, ..Query::default() };
-                prop_assert!(store.search(&query).unwrap().iter().all(|hit| hit.uid != uid), "{word:?}");
+                prop_assert!(store.search(&query).unwrap().hits.iter().all(|hit| hit.uid != uid), "{word:?}");
             }
             Ok(())
         })
@@ -237,7 +238,7 @@ pub(crate) fn decisions_are_found_among_many_topics(stores: &mut impl Stores) {
     store.put(&rows).unwrap();
     for kinds in [vec![], vec![HitKind::Decision, HitKind::Topic]] {
         let query = Query { text: "lexer".to_owned(), kinds, limit: 200, ..Query::default() };
-        let hits = store.search(&query).unwrap();
+        let hits = store.search(&query).unwrap().hits;
         assert_eq!(hits.first().map(|hit| hit.uid.as_str()), Some("d9"));
         assert!(hits.len() > 50);
     }
