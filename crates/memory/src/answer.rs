@@ -34,6 +34,12 @@ pub(crate) fn settle<T>(
     newer: impl Fn(&T, &T) -> std::cmp::Ordering,
 ) -> Vec<Candidate<T>> {
     join_exchanges(&mut found);
+    if std::env::var_os("DBG").is_some() {
+        let mut all: Vec<(f64, f64, u32, String)> = found.iter().map(|c| (c.fit.score, c.fit.coverage, c.fit.has, match &c.identity { Identity::Log { uid, .. } => uid.clone(), Identity::Decision { uid } => uid.clone(), _ => "x".to_owned() })).collect();
+        all.sort_by(|a, b| b.0.total_cmp(&a.0));
+        all.truncate(30);
+        eprintln!("DBG {}", serde_json::to_string(&all).unwrap());
+    }
     keep_relevant(&mut found, |candidate| candidate.fit);
     found.sort_by(|one, other| {
         other.fit.score.total_cmp(&one.fit.score).then_with(|| newer(&one.text, &other.text))

@@ -11,7 +11,7 @@ use super::fold::{CharClass, Script, class_of, fold_word_char};
 use super::scan::{Atom, AtomClass, Scanned, hash_word, is_worth_a_token, scan, version_number};
 use super::sequence::{spelled, tokens_of};
 use super::small_words::{content_of, is_faint, is_small};
-use super::thesaurus::Thesaurus;
+use super::thesaurus::{Thesaurus, stem_of};
 use super::when::find_time;
 use crate::view::LocalTime;
 
@@ -22,8 +22,8 @@ pub(super) const MOST_SLOTS: usize = 24;
 const MOST_BYTES: usize = 4096;
 
 /// More readings from the thesaurus are ignored: in all, and for one term.
-const MOST_EXPANSIONS: usize = 48;
-const MOST_OF_TERM: usize = 10;
+const MOST_EXPANSIONS: usize = 80;
+const MOST_OF_TERM: usize = 14;
 
 /// What a reading from the thesaurus is worth, for a word and for a term of several.
 const EXPANDED: f64 = 0.55;
@@ -60,6 +60,8 @@ pub(crate) enum Edges {
     OneSide,
     /// It begins where the longer one does, and unless it is long, it also ends there.
     Beginning,
+    /// A stem with a changing ending.
+    Inflected,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -485,9 +487,15 @@ impl Question {
                 if left == 0 || of_term == MOST_OF_TERM {
                     break;
                 }
-                let is_katakana = spelled.iter().any(|atom| atom.class == AtomClass::Katakana);
-                let edges = if is_katakana { Edges::Beginning } else { Edges::Anywhere };
-                self.readings.extend(readings_of(other, &spelled, worth, edges, of));
+                let (stem, is_inflected) = stem_of(other, &spelled);
+                let edges = if is_inflected {
+                    Edges::Inflected
+                } else if spelled.iter().any(|atom| atom.class == AtomClass::Katakana) {
+                    Edges::Beginning
+                } else {
+                    Edges::Anywhere
+                };
+                self.readings.extend(readings_of(other, stem, worth, edges, of));
                 left -= 1;
                 of_term += 1;
             }

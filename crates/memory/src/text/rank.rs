@@ -8,6 +8,7 @@ use tidegate_core::time::Millis;
 
 use super::question::{Edges, MOST_SLOTS, Question, Reading, ReadingOf};
 use super::scan::{Atom, AtomClass, atoms_into, split_atoms};
+use super::thesaurus::is_inflected_at;
 
 /// The weight of a word in the title against one in the text.
 const TITLE: f64 = 2.0;
@@ -285,6 +286,7 @@ fn match_reading(reading: &Reading, atoms: &[Atom], at: usize) -> Option<usize> 
     let fits = match reading.edges {
         Edges::Anywhere => true,
         Edges::OneSide => !goes_on(at) || ends(),
+        Edges::Inflected => is_inflected_at(atoms, at, end),
         Edges::Beginning => !goes_on(at) && (reading.atoms.len() > 3 || ends()),
     };
     fits.then_some(length)

@@ -30,6 +30,7 @@ pub struct Atom {
 pub(crate) enum AtomClass {
     Word,
     Katakana,
+    Hiragana,
     /// A syllable between two Chinese characters that is not always written: 切り替え is 切替.
     Optional,
     /// Any other character of a script without spaces.
@@ -327,7 +328,8 @@ pub(super) fn atoms_into(text: &str, atoms: &mut Vec<Atom>) {
             let what = hash_char(one.folded);
             let class = match one.script {
                 Script::Katakana => AtomClass::Katakana,
-                _ if is_optional(run, at) => AtomClass::Optional,
+                Script::Hiragana if is_optional(run, at) => AtomClass::Optional,
+                Script::Hiragana => AtomClass::Hiragana,
                 _ => AtomClass::Character,
             };
             Atom { what, whole: what, also: what, parts: 1, start: one.start, end: one.end, class }

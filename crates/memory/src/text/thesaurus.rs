@@ -44,7 +44,9 @@ impl Thesaurus {
                 if atoms.is_empty() || atoms.len() > LONGEST || is_small(term) {
                     continue;
                 }
-                let of = terms.entry(atoms.iter().fold(SEED, next_key)).or_default();
+                let (stem, is_inflected) = stem_of(term, &atoms);
+                let key = stem.iter().fold(if is_inflected { INFLECTED } else { SEED }, next_key);
+                let of = terms.entry(key).or_default();
                 let number = u16::try_from(number).unwrap_or(u16::MAX);
                 if of.last() != Some(&number) {
                     of.push(number);
@@ -61,15 +63,24 @@ impl Thesaurus {
             if is_within_word(atoms, from) {
                 continue;
             }
-            let mut key = SEED;
+            let (mut key, mut inflected) = (SEED, INFLECTED);
             let first = found.len();
             for (at, atom) in atoms.iter().enumerate().skip(from).take(LONGEST) {
-                key = next_key(key, atom);
-                if let Some(groups) = self.terms.get(&key)
-                    && !is_within_word(atoms, at + 1)
-                    && !is_alone_in_compound(atoms, from, at + 1)
-                {
-                    found.push(FoundTerm { from, to: at + 1, groups: groups.clone() });
+                (key, inflected) = (next_key(key, atom), next_key(inflected, atom));
+                let to = at + 1;
+                if is_within_word(atoms, to) {
+                    continue;
+                }
+                let mut groups: Vec<u16> = Vec::new();
+                if !is_alone_in_compound(atoms, from, to) {
+                    groups.extend(self.terms.get(&key).into_iter().flatten());
+                }
+                if is_inflected_at(atoms, from, to) {
+                    groups.extend(self.terms.get(&inflected).into_iter().flatten());
+                }
+                if !groups.is_empty() {
+                    groups.dedup();
+                    found.push(FoundTerm { from, to, groups });
                 }
             }
             found[first..].reverse();
@@ -101,6 +112,33 @@ impl Thesaurus {
 }
 
 const SEED: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// Where the key of a stem begins whose ending changes.
+const INFLECTED: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The last syllables of verbs and adjectives.
+const ENDINGS: &str = "うくすつぬむるぐぶい";
+
+/// A Japanese verb or adjective without its ending, and whether it is one: 遅い is 遅く and 遅かった, 減らす is 減らした.
+pub(super) fn stem_of<'a>(term: &str, atoms: &'a [Atom]) -> (&'a [Atom], bool) {
+    let Some((last, rest)) = atoms.split_last() else { return (atoms, false) };
+    let is_inflected = last.class == AtomClass::Hiragana
+        && ENDINGS.contains(&term[last.start..last.end])
+        && rest.first().is_some_and(|first| first.class == AtomClass::Character)
+        && rest.iter().all(|atom| matches!(atom.class, AtomClass::Character | AtomClass::Hiragana));
+    if is_inflected { (rest, true) } else { (atoms, false) }
+}
+
+/// Whether a stem with a changing ending may stand here: syllables follow, and a single character stands alone.
+pub(super) fn is_inflected_at(atoms: &[Atom], from: usize, to: usize) -> bool {
+    let follows = |one: &Atom, next: &Atom| one.end == next.start || next.start - one.end <= 4;
+    let goes_on = atoms.get(to).is_some_and(|next| next.class == AtomClass::Hiragana && follows(&atoms[to - 1], next));
+    let is_compound = to - from == 1
+        && from > 0
+        && atoms[from - 1].class == AtomClass::Character
+        && atoms[from - 1].end == atoms[from].start;
+    goes_on && !is_compound
+}
 
 fn next_key(key: u64, atom: &Atom) -> u64 {
     (key ^ atom.what).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23)
@@ -146,6 +184,10 @@ mod tests {
             ("return values", "戻り値"),
             ("borrow checker", "借用チェッカ"),
             ("設計変更", "design"),
+            ("遅く", "slow"),
+            ("遅かった", "slow"),
+            ("減らした", "reduce"),
+            ("型の話", "type"),
         ] {
             assert!(others(text).contains(&other), "{text}: {:?}", others(text));
         }
