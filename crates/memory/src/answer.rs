@@ -31,16 +31,11 @@ const SECOND: f64 = 0.15;
 pub(crate) fn settle<T>(
     mut found: Vec<Candidate<T>>,
     limit: usize,
+    question: &Question,
     newer: impl Fn(&T, &T) -> std::cmp::Ordering,
 ) -> Vec<Candidate<T>> {
     join_exchanges(&mut found);
-    if std::env::var_os("DBG").is_some() {
-        let mut all: Vec<(f64, f64, u32, String)> = found.iter().map(|c| (c.fit.score, c.fit.coverage, c.fit.has, match &c.identity { Identity::Log { uid, .. } => uid.clone(), Identity::Decision { uid } => uid.clone(), _ => "x".to_owned() })).collect();
-        all.sort_by(|a, b| b.0.total_cmp(&a.0));
-        all.truncate(30);
-        eprintln!("DBG {}", serde_json::to_string(&all).unwrap());
-    }
-    keep_relevant(&mut found, |candidate| candidate.fit);
+    keep_relevant(&mut found, usize::from(!question.wishes.is_empty()), |candidate| candidate.fit);
     found.sort_by(|one, other| {
         other.fit.score.total_cmp(&one.fit.score).then_with(|| newer(&one.text, &other.text))
     });
@@ -121,7 +116,7 @@ mod tests {
             candidate("another decision", decision("m:0"), 1.5, 1),
             candidate("the topic of another session", topic("v", true), 1.0, 1),
         ];
-        let shown = settle(found, 10, |_, _| std::cmp::Ordering::Equal);
+        let shown = settle(found, 10, &Question::default(), |_, _| std::cmp::Ordering::Equal);
         let names: Vec<&str> = shown.iter().map(|one| one.text).collect();
         assert_eq!(names, ["log", "a topic by hand", "another decision", "the topic of another session"]);
         assert_eq!(shown[0].fit.has, 3);

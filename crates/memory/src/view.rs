@@ -134,6 +134,22 @@ pub struct LocalTime {
     pub offsets: Vec<(Millis, i32)>,
 }
 
+impl Found {
+    /// What only the second has comes last.
+    #[must_use]
+    pub fn followed_by(mut self, more: Found, limit: usize) -> Found {
+        let is_new =
+            |hit: &Hit| !self.hits.iter().any(|known| (known.kind, &known.uid) == (hit.kind, &hit.uid));
+        let new: Vec<Hit> = more.hits.into_iter().filter(is_new).collect();
+        if self.hits.is_empty() {
+            self.without = more.without;
+        }
+        self.hits.extend(new);
+        self.hits.truncate(limit);
+        self
+    }
+}
+
 /// The answer to a query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {

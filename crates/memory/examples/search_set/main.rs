@@ -74,7 +74,6 @@ fn run(folder: &Path) -> Done {
         let now = Millis(NOW.0.saturating_add_signed(labelled.now_offset_days * DAY.cast_signed()));
         let local = Some(LocalTime { now, offsets: Vec::new() });
         let query = Query { text: labelled.query, limit: LIMIT, local, ..Query::default() };
-        if std::env::var_os("DBG").is_some() { eprintln!("ID {}", labelled.id); }
         let found = store.search(&query).map_err(|error| error.to_string())?;
         let found: Vec<&str> = found
             .hits

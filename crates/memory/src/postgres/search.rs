@@ -26,6 +26,9 @@ const OTHERS: i64 = 60;
 /// The texts that are fetched over the network, and more if a phrase has to be found among its words.
 const FETCHED: usize = 200;
 
+/// The newest texts of a project and a time that a question names, behind those that fit better.
+const NEWEST: usize = 5;
+
 /// The projects whose names are known, last active first.
 const PROJECTS: i64 = 500;
 
@@ -138,15 +141,23 @@ pub(super) async fn search_in(
     }
     let newest = Statement::new("SELECT max(at) AS at FROM log").row(transaction).await?;
     let newest = newest.as_ref().and_then(|row| get_time(row, "at").ok()).unwrap_or_default();
+    let limit = query.limit();
     let search = ServerSearch { transaction, query, projects, newest };
     if !question.wishes.is_empty() {
-        let found = search.run(question.clone()).await?;
-        if !found.hits.is_empty() || question.slots.is_empty() {
+        let mut found = search.run(question.clone(), limit).await?;
+        if question.slots.is_empty() {
+            return Ok(found);
+        }
+        if question.wishes.is_exact() {
+            let newest = Question { wishes: question.wishes.clone(), ..Question::default() };
+            found = found.followed_by(search.run(newest, NEWEST).await?, limit);
+        }
+        if !found.hits.is_empty() {
             return Ok(found);
         }
     }
     let unfulfilled = std::mem::take(&mut question.wishes).typed;
-    let mut found = search.run(question).await?;
+    let mut found = search.run(question, limit).await?;
     if !found.hits.is_empty() {
         found.without.extend(unfulfilled);
     }
@@ -185,9 +196,9 @@ struct AskedList {
 }
 
 impl ServerSearch<'_> {
-    async fn run(&self, mut question: Question) -> Result<Found, TransactionError> {
+    async fn run(&self, mut question: Question, limit: usize) -> Result<Found, TransactionError> {
         let all = Statement::of(
-            "SELECT count(*) AS counted FROM (SELECT 1 FROM document LIMIT ?) AS some",
+            "SELECT count(*) AS counted FROM (SELECT 1 FROM document LIMIT ?) AS listed",
             [ASSUMED_TEXTS.into()],
         );
         let all = all.row(self.transaction).await?;
@@ -232,7 +243,7 @@ impl ServerSearch<'_> {
             }
         }
         let newer = |one: &LoadedRow, other: &LoadedRow| (other.at, &other.uid).cmp(&(one.at, &one.uid));
-        let shown = answer::settle(found, self.query.limit(), newer);
+        let shown = answer::settle(found, limit, &question, newer);
         let without = answer::words_without(&question, &shown);
         let hits =
             shown.into_iter().map(|Candidate { text, fit, .. }| text.hit(&question, fit.score)).collect();

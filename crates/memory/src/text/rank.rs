@@ -35,9 +35,14 @@ const TOO_COMMON: f64 = 0.12;
 /// The number of texts from which on that is known.
 const KNOWN: f64 = 200.0;
 
-/// A text that covers less of a question is not shown, and none that covers far less than the best one.
-const LEAST_COVERAGE: f64 = 0.3;
-const LEAST_OF_BEST: f64 = 0.55;
+/// A text that covers less of a question is not shown: by the number of its parts that the text has.
+const LEAST_COVERAGE: [f64; 4] = [0.38, 0.35, 0.27, 0.2];
+
+/// Nor is one that covers far less than the best one.
+const LEAST_OF_BEST: f64 = 0.45;
+
+/// A part counts as one that the text has from this share on.
+const HAS: f64 = 0.3;
 
 /// In bytes; the subject of a longer text shows before that.
 const LOOKED_AT: usize = 256 * 1024;
@@ -74,11 +79,15 @@ impl Fit {
     }
 }
 
-/// Removes what covers too little of the question. Nothing relevant gives nothing.
-pub fn keep_relevant<T>(found: &mut Vec<T>, fit: impl Fn(&T) -> Fit) {
+/// Removes what covers too little of the question. Nothing relevant gives nothing. `fulfilled` wishes count as parts.
+pub fn keep_relevant<T>(found: &mut Vec<T>, fulfilled: usize, fit: impl Fn(&T) -> Fit) {
     let best = found.iter().map(|one| fit(one).coverage).fold(0.0, f64::max);
-    let least = LEAST_COVERAGE.max(best * LEAST_OF_BEST);
-    found.retain(|one| fit(one).coverage >= least);
+    found.retain(|one| {
+        let Fit { coverage, has, .. } = fit(one);
+        let parts = has.count_ones() as usize + fulfilled;
+        coverage >= LEAST_COVERAGE[parts.clamp(1, LEAST_COVERAGE.len()) - 1]
+            && coverage >= best * LEAST_OF_BEST
+    });
 }
 
 /// A question with the weight of each of its parts.
@@ -121,8 +130,8 @@ impl<'a> Scorer<'a> {
                 of.map(|(_, count)| *count).fold(0.0, f64::max)
             };
             let (own, others) = (count_of(true), count_of(false).min(all * TOO_COMMON));
-            // A word that nothing has is as rare as can be.
-            question.slots[slot].importance * rarity(if own > 0.0 { own } else { others })
+            // A word that nothing has is as rare as one that is in a single text.
+            question.slots[slot].importance * rarity(if own > 0.0 { own } else { others.max(1.0) })
         });
         let (mut readings, mut phrases) = (HashMap::<u64, Vec<u16>>::new(), HashMap::<u64, Vec<u16>>::new());
         let mut begins = vec![false; BEGINS];
@@ -215,6 +224,21 @@ impl<'a> Scorer<'a> {
         }
     }
 
+    /// How much of its slot or span a reading covers: a common word says little about a rare one.
+    fn cover(&self, reading: &Reading, number: usize) -> f64 {
+        if reading.worth == 1.0 {
+            return 1.0;
+        }
+        let asked = match reading.of {
+            ReadingOf::Slot(slot) => self.slots[slot] / self.question.slots[slot].importance.max(0.01),
+            ReadingOf::Span(span) => {
+                let span = &self.question.spans[span];
+                self.slots[span.from..span.to].iter().fold(0.0, |most: f64, weight| most.max(*weight))
+            }
+        };
+        COVERS * (self.weights[number] / asked.max(0.05)).min(1.0)
+    }
+
     fn sum_up(&self, often: &[f64], phrases: &[f64], length: usize) -> Fit {
         let length = 0.7 + 0.3 * (length as f64 / USUAL_LENGTH).min(4.0);
         let (mut values, mut covers) = ([0.0_f64; MOST_SLOTS], [0.0_f64; MOST_SLOTS]);
@@ -225,7 +249,7 @@ impl<'a> Scorer<'a> {
             }
             let saturated = often * (SATURATION + 1.0) / (often + SATURATION * length);
             let value = self.weight(number) * saturated;
-            let cover = if reading.worth < 1.0 { COVERS } else { 1.0 };
+            let cover = self.cover(reading, number);
             let (best, covered) = match reading.of {
                 ReadingOf::Slot(slot) if slot < MOST_SLOTS => (&mut values[slot], &mut covers[slot]),
                 ReadingOf::Slot(_) => continue,
@@ -262,7 +286,7 @@ impl<'a> Scorer<'a> {
         for (place, weight) in self.slots.iter().enumerate().take(MOST_SLOTS) {
             covered += weight * covers[place];
             all += weight;
-            if covers[place] > 0.0 {
+            if covers[place] >= HAS {
                 has |= 1 << place;
             }
         }
@@ -457,7 +481,7 @@ mod tests {
         better("設計", ("x", "設計"), ("x", "計設"));
         better("認証の失敗", ("x", "認証に失敗した"), ("x", "authentication failed"));
         better("認証の失敗", ("x", "authentication failed"), ("x", "the parser failed"));
-        better("設計変更", ("x", "設計変更の件"), ("x", "設計、変更"));
+        better("設計変更", ("x", "設計変更の件"), ("x", "変更と設計の件"));
         assert_eq!(scored("\"busy timeout\"", "x", "timeout busy"), None);
         assert!(scored("\"sqlite store\"", "x", "the SQLite store").is_some());
     }
@@ -506,7 +530,7 @@ mod tests {
         let fit = |coverage: f64| Fit { score: 1.0, coverage, has: 0 };
         let kept = |coverages: &[f64]| {
             let mut found: Vec<Fit> = coverages.iter().copied().map(fit).collect();
-            keep_relevant(&mut found, |fit| *fit);
+            keep_relevant(&mut found, 0, |fit| *fit);
             found.len()
         };
         assert_eq!(kept(&[0.1, 0.2]), 0);

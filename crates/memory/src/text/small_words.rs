@@ -66,7 +66,7 @@ pub(super) fn content_of(hiragana: &str) -> &str {
             SMALL_HIRAGANA.split_whitespace().filter(|one| rest.starts_with(one) && one.len() < rest.len());
         let Some(front) = longest(&mut small) else { break };
         // A single syllable may as well begin a word: only particles are taken off.
-        if front == 3 && !"がのをにへとではもやか".contains(&rest[..3]) {
+        if front == 3 && !"がのをにへとではもか".contains(&rest[..3]) {
             break;
         }
         rest = &rest[front..];

@@ -54,7 +54,7 @@ fn spell_one_way(word: &mut String, is_verb: bool) {
         [.., b'o', b'u', b'r'] if word.len() >= 6 => (3, "or"),
         [.., b'i', b's'] if is_verb && word.len() >= 6 => (1, "z"),
         [.., b'y', b's'] if is_verb && word.len() >= 6 => (1, "z"),
-        [.., b'i', b's', b'a', b't'] if word.len() >= 8 => (3, "zat"),
+        [.., b'i', b's' | b'z', b'a', b't'] if word.len() >= 8 => (3, "z"),
         [.., b'o', b'g', b'u'] if is_verb && word.len() >= 6 => (1, ""),
         _ => return,
     };

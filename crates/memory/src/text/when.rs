@@ -260,12 +260,14 @@ fn english_at(words: &[&str], before: Option<&str>, calendar: &Calendar) -> Opti
             let weekday = WEEKDAYS.iter().position(|one| one == name).unwrap_or_default();
             return Some((2, calendar.last_weekday(weekday as i64)));
         }
-        ["last" | "this" | "the", season, ..] if english_season(season).is_some() => {
+        ["last" | "this", season, ..] if english_season(season).is_some() => {
             return english_season(season).map(|month| (2, calendar.season(month)));
         }
-        [season, ..] if before.is_some_and(|word| matches!(word, "in" | "during" | "over" | "since")) => {
+        ["the", season, ..] | [season, ..]
+            if before.is_some_and(|word| matches!(word, "in" | "during" | "over" | "since")) =>
+        {
             if let Some(month) = english_season(season) {
-                return Some((1, calendar.season(month)));
+                return Some((if words[0] == "the" { 2 } else { 1 }, calendar.season(month)));
             }
         }
         [year, month, date, ..] if year.len() == 4 && month.len() == 2 && date.len() == 2 => {
@@ -338,8 +340,11 @@ fn english_at(words: &[&str], before: Option<&str>, calendar: &Calendar) -> Opti
             return Some((1 + small + length, calendar.within(number, unit)));
         }
     }
+    // Black Friday is no day of this week.
     let weekday = WEEKDAYS.iter().position(|one| Some(one) == words.first())?;
-    Some((1, calendar.last_weekday(weekday as i64)))
+    let is_day =
+        before.is_none_or(|word| matches!(word, "on" | "since" | "until" | "from" | "by" | "of" | "s"));
+    is_day.then(|| (1, calendar.last_weekday(weekday as i64)))
 }
 
 fn english_number(word: &str) -> Option<i64> {
@@ -640,6 +645,7 @@ mod tests {
             "3日",
             "weekly report",
             "day",
+            "the Black Friday plan",
             "一覧",
             "10日分",
             "second half",

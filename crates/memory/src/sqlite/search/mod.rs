@@ -47,6 +47,9 @@ const READ_FOR_PHRASE: usize = 400;
 /// The sample that estimates the frequency of a reading where the lists are filtered.
 const SAMPLE: usize = 64;
 
+/// The newest texts of a project and a time that a question names, behind those that fit better.
+const NEWEST: usize = 5;
+
 /// The projects whose names are known, last active first.
 const PROJECTS: usize = 500;
 
@@ -60,8 +63,17 @@ pub(super) fn search_store(store: &Connection, query: &Query) -> Result<Found> {
     }
     let limit = query.limit();
     if !question.wishes.is_empty() {
-        let found = StoreSearch::new(store, question.clone(), scope.with_wishes(&question), limit)?.run()?;
-        if !found.hits.is_empty() || question.slots.is_empty() {
+        let wished = scope.with_wishes(&question);
+        let mut found = StoreSearch::new(store, question.clone(), wished.clone(), limit)?.run()?;
+        if question.slots.is_empty() {
+            return Ok(found);
+        }
+        if question.wishes.is_exact() {
+            let newest = Question { wishes: question.wishes.clone(), ..Question::default() };
+            let more = StoreSearch::new(store, newest, wished, NEWEST)?.run()?;
+            found = found.followed_by(more, limit);
+        }
+        if !found.hits.is_empty() {
             return Ok(found);
         }
     }
@@ -248,7 +260,7 @@ impl<'a> StoreSearch<'a> {
         for doc in self.most_promising(&scorer) {
             found.extend(self.fit_doc(doc, &scorer)?);
         }
-        let shown = answer::settle(found, self.limit, |one, other| other.cmp(one));
+        let shown = answer::settle(found, self.limit, &question, |one, other| other.cmp(one));
         let without = answer::words_without(&question, &shown);
         let mut hits = Vec::with_capacity(shown.len());
         for candidate in shown {
