@@ -304,8 +304,12 @@ pub(crate) fn words_that_hardly_meet_are_found(stores: &mut impl Stores) {
         let found = found(&mut *store, question);
         assert_eq!(found.get(..both.len()), Some(both.as_slice()), "{question}");
     }
-    let found = found(&mut *store, "deploy harbour lantern anchor");
-    assert_eq!(found.get(..both.len()), Some(both.as_slice()), "three of four words");
+    let with_anchor = found(&mut *store, "deploy harbour lantern anchor");
+    let has_anchor = |uid: &String| uid[1..].parse::<u64>().is_ok_and(|n| n % 5 == 0);
+    assert!(
+        with_anchor.iter().take(10).all(has_anchor) && with_anchor.len() >= 10,
+        "the rarest: {with_anchor:?}"
+    );
 }
 
 /// Also behind many newer texts that contain the words of the compound separately.
