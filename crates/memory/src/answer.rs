@@ -76,6 +76,11 @@ fn join_exchanges<T>(found: &mut Vec<Candidate<T>>) {
     found.retain(|_| gone.next() != Some(true));
 }
 
+/// The share of the question that the best of these has.
+pub(crate) fn best_coverage<T>(shown: &[Candidate<T>]) -> f64 {
+    shown.iter().map(|candidate| candidate.fit.coverage).fold(0.0, f64::max)
+}
+
 /// Words that none of these has.
 pub(crate) fn words_without<T>(question: &Question, shown: &[Candidate<T>]) -> Vec<String> {
     if shown.is_empty() {

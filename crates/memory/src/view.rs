@@ -134,7 +134,15 @@ pub struct LocalTime {
     pub offsets: Vec<(Millis, i32)>,
 }
 
+/// A share of the query below which a search is worth another one with more words.
+const POOR: f64 = 0.6;
+
 impl Found {
+    /// Whether hardly anything fits.
+    pub fn is_poor(&self) -> bool {
+        self.coverage < POOR
+    }
+
     /// What only the second has comes last.
     #[must_use]
     pub fn followed_by(mut self, more: Found, limit: usize) -> Found {
@@ -142,7 +150,7 @@ impl Found {
             |hit: &Hit| !self.hits.iter().any(|known| (known.kind, &known.uid) == (hit.kind, &hit.uid));
         let new: Vec<Hit> = more.hits.into_iter().filter(is_new).collect();
         if self.hits.is_empty() {
-            self.without = more.without;
+            (self.without, self.coverage) = (more.without, more.coverage);
         }
         self.hits.extend(new);
         self.hits.truncate(limit);
@@ -157,6 +165,8 @@ pub struct Found {
     pub hits: Vec<Hit>,
     /// Words of the query that none of the hits has, as they were typed.
     pub without: Vec<String>,
+    /// The share of the query that the best hit has, by the weight of its words.
+    pub coverage: f64,
 }
 
 impl Query {

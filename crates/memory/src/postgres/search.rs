@@ -157,7 +157,11 @@ pub(super) async fn search_in(
         }
     }
     let unfulfilled = std::mem::take(&mut question.wishes).typed;
-    let mut found = search.run(question, limit).await?;
+    let mut found = search.run(question.clone(), limit).await?;
+    if found.is_poor() {
+        question.widen();
+        found = search.run(question, limit).await?;
+    }
     if !found.hits.is_empty() {
         found.without.extend(unfulfilled);
     }
@@ -244,10 +248,10 @@ impl ServerSearch<'_> {
         }
         let newer = |one: &LoadedRow, other: &LoadedRow| (other.at, &other.uid).cmp(&(one.at, &one.uid));
         let shown = answer::settle(found, limit, &question, newer);
-        let without = answer::words_without(&question, &shown);
+        let (without, coverage) = (answer::words_without(&question, &shown), answer::best_coverage(&shown));
         let hits =
             shown.into_iter().map(|Candidate { text, fit, .. }| text.hit(&question, fit.score)).collect();
-        Ok(Found { hits, without })
+        Ok(Found { hits, without, coverage })
     }
 
     /// The last word may be the beginning of one.

@@ -133,7 +133,8 @@ fn merge_found(here: Found, there: Found, limit: usize) -> Found {
         (true, _) => there.without,
         (_, true) => here.without,
     };
-    Found { hits: merge_hits(here.hits, there.hits, limit), without }
+    let coverage = here.coverage.max(there.coverage);
+    Found { hits: merge_hits(here.hits, there.hits, limit), without, coverage }
 }
 
 /// Scores of two stores are not comparable, so the lists are interleaved; duplicates are dropped.

@@ -22,12 +22,15 @@ pub(super) const MOST_SLOTS: usize = 24;
 const MOST_BYTES: usize = 4096;
 
 /// More readings from the thesaurus are ignored: in all, and for one term.
-const MOST_EXPANSIONS: usize = 80;
-const MOST_OF_TERM: usize = 14;
+const MOST_EXPANSIONS: usize = 160;
+const MOST_OF_TERM: usize = 24;
 
 /// What a reading from the thesaurus is worth, for a word and for a term of several.
 const EXPANDED: f64 = 0.55;
 const EXPANDED_TERM: f64 = 0.6;
+
+/// What it is worth if only another reading leads to it.
+const WIDENED: f64 = 0.25;
 
 /// How much a slot counts: words that are in every question, single characters, syllables behind a word.
 const FAINT: f64 = 0.3;
@@ -44,6 +47,8 @@ pub struct Reading {
     pub worth: f64,
     pub(crate) edges: Edges,
     pub of: ReadingOf,
+    /// What the thesaurus has, for a reading from there.
+    term: Option<&'static str>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,7 +179,7 @@ impl Question {
         let of = ReadingOf::Slot(slot);
         self.readings.extend(tokens.into_iter().map(|token| {
             let atoms = vec![hash_word(&token)];
-            Reading { tokens: vec![token], atoms, worth: 1.0, edges: Edges::Anywhere, of }
+            Reading { tokens: vec![token], atoms, worth: 1.0, edges: Edges::Anywhere, of, term: None }
         }));
     }
 
@@ -308,6 +313,7 @@ impl Question {
                 worth: 1.0,
                 edges: Edges::Anywhere,
                 of,
+                term: None,
             });
             return to;
         }
@@ -480,29 +486,60 @@ impl Question {
                 self.spans.push(Span { from: *start, to: *end + 1 });
                 (ReadingOf::Span(self.spans.len() - 1), EXPANDED_TERM)
             };
-            let own: Vec<u64> = atoms[term.from..term.to].iter().map(|atom| atom.what).collect();
             let mut of_term = 0;
             for other in thesaurus.others(&term) {
-                let spelled = spelled(other);
-                let what: Vec<u64> = spelled.iter().map(|atom| atom.what).collect();
-                let is_known = |reading: &Reading| reading.atoms == what;
-                if what == own || self.readings.iter().any(is_known) || is_small(other) {
-                    continue;
-                }
                 if left == 0 || of_term == MOST_OF_TERM {
                     break;
                 }
-                let (stem, is_inflected) = stem_of(other, &spelled);
-                let edges = if is_inflected {
-                    Edges::Inflected
-                } else if spelled.iter().any(|atom| atom.class == AtomClass::Katakana) {
-                    Edges::Beginning
-                } else {
-                    Edges::Anywhere
-                };
-                self.readings.extend(readings_of(other, stem, worth, edges, of));
-                left -= 1;
-                of_term += 1;
+                if self.add_expansion(other, worth, of) {
+                    left -= 1;
+                    of_term += 1;
+                }
+            }
+        }
+    }
+
+    /// Returns whether it is new.
+    fn add_expansion(&mut self, term: &'static str, worth: f64, of: ReadingOf) -> bool {
+        let atoms = spelled(term);
+        let (stem, is_inflected) = stem_of(term, &atoms);
+        let what: Vec<u64> = stem.iter().map(|atom| atom.what).collect();
+        if is_small(term) || self.readings.iter().any(|reading| reading.atoms == what) {
+            return false;
+        }
+        let edges = if is_inflected {
+            Edges::Inflected
+        } else if atoms.iter().any(|atom| atom.class == AtomClass::Katakana) {
+            Edges::Beginning
+        } else {
+            Edges::Anywhere
+        };
+        let readings = readings_of(term, stem, worth, edges, of);
+        self.readings.extend(readings.into_iter().map(|reading| Reading { term: Some(term), ..reading }));
+        true
+    }
+
+    /// Adds what the thesaurus has for what it had: for a question that hardly anything fits.
+    pub fn widen(&mut self) {
+        let thesaurus = Thesaurus::get();
+        let terms: Vec<(&'static str, ReadingOf)> =
+            self.readings.iter().filter_map(|reading| Some((reading.term?, reading.of))).collect();
+        let mut left = MOST_EXPANSIONS;
+        let mut of_owner: Vec<(ReadingOf, usize)> = Vec::new();
+        for (term, of) in terms {
+            let Some(found) = thesaurus.term(term) else { continue };
+            for other in thesaurus.others(&found) {
+                let place = of_owner.iter().position(|(owner, _)| *owner == of).unwrap_or_else(|| {
+                    of_owner.push((of, 0));
+                    of_owner.len() - 1
+                });
+                if left == 0 || of_owner[place].1 == MOST_OF_TERM {
+                    break;
+                }
+                if self.add_expansion(other, WIDENED, of) {
+                    left -= 1;
+                    of_owner[place].1 += 1;
+                }
             }
         }
     }
@@ -566,7 +603,7 @@ fn readings_of(text: &str, atoms: &[Atom], worth: f64, edges: Edges, of: Reading
         let mut tokens = Vec::new();
         collect_whole_word(&text[atoms[0].start..atoms[atoms.len() - 1].end], &mut tokens);
         tokens.truncate(1);
-        readings.push(Reading { tokens, atoms: vec![atoms[0].whole], worth, edges, of });
+        readings.push(Reading { tokens, atoms: vec![atoms[0].whole], worth, edges, of, term: None });
     }
     let mut tokens = tokens_of(text, atoms);
     if tokens.len() > 1 {
@@ -575,7 +612,7 @@ fn readings_of(text: &str, atoms: &[Atom], worth: f64, edges: Edges, of: Reading
     tokens.truncate(MOST_SLOTS);
     let sequence: Vec<u64> = atoms.iter().map(|atom| atom.what).collect();
     if !tokens.is_empty() && !sequence.is_empty() {
-        readings.push(Reading { tokens, atoms: sequence, worth, edges, of });
+        readings.push(Reading { tokens, atoms: sequence, worth, edges, of, term: None });
     }
     readings
 }

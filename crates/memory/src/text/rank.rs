@@ -29,6 +29,9 @@ const PHRASE: f64 = 0.2;
 /// The coverage by a reading of the thesaurus.
 const COVERS: f64 = 0.75;
 
+/// A reading that is worth less than this covers less.
+const COVERED: f64 = 0.5;
+
 /// A reading of the thesaurus in more than this share of all texts says nothing.
 const TOO_COMMON: f64 = 0.12;
 
@@ -36,7 +39,7 @@ const TOO_COMMON: f64 = 0.12;
 const KNOWN: f64 = 200.0;
 
 /// A text that covers less of a question is not shown: by the number of its parts that the text has.
-const LEAST_COVERAGE: [f64; 4] = [0.38, 0.35, 0.27, 0.2];
+const LEAST_COVERAGE: [f64; 4] = [0.38, 0.34, 0.26, 0.19];
 
 /// Nor is one that covers far less than the best one.
 const LEAST_OF_BEST: f64 = 0.45;
@@ -236,7 +239,7 @@ impl<'a> Scorer<'a> {
                 self.slots[span.from..span.to].iter().fold(0.0, |most: f64, weight| most.max(*weight))
             }
         };
-        COVERS * (self.weights[number] / asked.max(0.05)).min(1.0)
+        COVERS * (reading.worth / COVERED).min(1.0) * (self.weights[number] / asked.max(0.05)).min(1.0)
     }
 
     fn sum_up(&self, often: &[f64], phrases: &[f64], length: usize) -> Fit {

@@ -88,6 +88,15 @@ impl Thesaurus {
         found
     }
 
+    /// This term with all its groups.
+    pub(super) fn term(&self, term: &str) -> Option<FoundTerm> {
+        let atoms = spelled(term);
+        let (stem, is_inflected) = stem_of(term, &atoms);
+        let key = stem.iter().fold(if is_inflected { INFLECTED } else { SEED }, next_key);
+        let groups = self.terms.get(&key)?.clone();
+        Some(FoundTerm { from: 0, to: atoms.len(), groups })
+    }
+
     /// The length of the longest term that begins here, within these atoms.
     pub(super) fn longest(&self, atoms: &[Atom]) -> Option<usize> {
         let mut key = SEED;

@@ -78,7 +78,11 @@ pub(super) fn search_store(store: &Connection, query: &Query) -> Result<Found> {
         }
     }
     let unfulfilled = std::mem::take(&mut question.wishes).typed;
-    let mut found = StoreSearch::new(store, question, scope, limit)?.run()?;
+    let mut found = StoreSearch::new(store, question.clone(), scope.clone(), limit)?.run()?;
+    if found.is_poor() {
+        question.widen();
+        found = StoreSearch::new(store, question, scope, limit)?.run()?;
+    }
     if !found.hits.is_empty() {
         found.without.extend(unfulfilled);
     }
@@ -262,11 +266,12 @@ impl<'a> StoreSearch<'a> {
         }
         let shown = answer::settle(found, self.limit, &question, |one, other| other.cmp(one));
         let without = answer::words_without(&question, &shown);
+        let coverage = answer::best_coverage(&shown);
         let mut hits = Vec::with_capacity(shown.len());
         for candidate in shown {
             hits.extend(self.hit(&question, &candidate)?);
         }
-        Ok(Found { hits, without })
+        Ok(Found { hits, without, coverage })
     }
 
     /// The newest texts in the scope: a question that names only a time or a project.
