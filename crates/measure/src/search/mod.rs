@@ -281,11 +281,6 @@ mod tests {
     }
 
     #[test]
-    fn the_held_out_queries_are_answered_well_enough() {
-        expect(evaluate(Show::Table));
-    }
-
-    #[test]
     fn the_hash_of_an_id_decides_the_part_of_a_query() {
         let logs: BTreeSet<String> = expect(read_lines("logs.jsonl"))
             .iter()

@@ -463,6 +463,7 @@ impl Question {
                         worth: 1.0,
                         edges: Edges::Anywhere,
                         of,
+                        term: None,
                     });
                 }
             }

@@ -38,11 +38,11 @@ const TOO_COMMON: f64 = 0.12;
 /// The number of texts from which on that is known.
 const KNOWN: f64 = 200.0;
 
-/// A text that covers less of a question is not shown: by the number of its parts that the text has.
-const LEAST_COVERAGE: [f64; 4] = [0.38, 0.34, 0.26, 0.19];
+/// If every text covers less of a question, nothing is about it: by the number of its parts that a text has.
+const LEAST_COVERAGE: [f64; 4] = [0.39, 0.35, 0.28, 0.22];
 
-/// Nor is one that covers far less than the best one.
-const LEAST_OF_BEST: f64 = 0.45;
+/// A text that covers far less than the best one is not shown.
+const LEAST_OF_BEST: f64 = 0.4;
 
 /// A part counts as one that the text has from this share on.
 const HAS: f64 = 0.3;
@@ -85,12 +85,12 @@ impl Fit {
 /// Removes what covers too little of the question. Nothing relevant gives nothing. `fulfilled` wishes count as parts.
 pub fn keep_relevant<T>(found: &mut Vec<T>, fulfilled: usize, fit: impl Fn(&T) -> Fit) {
     let best = found.iter().map(|one| fit(one).coverage).fold(0.0, f64::max);
-    found.retain(|one| {
+    let is_relevant = found.iter().any(|one| {
         let Fit { coverage, has, .. } = fit(one);
         let parts = has.count_ones() as usize + fulfilled;
         coverage >= LEAST_COVERAGE[parts.clamp(1, LEAST_COVERAGE.len()) - 1]
-            && coverage >= best * LEAST_OF_BEST
     });
+    found.retain(|one| is_relevant && fit(one).coverage >= best * LEAST_OF_BEST);
 }
 
 /// A question with the weight of each of its parts.
