@@ -709,6 +709,18 @@ mod tests {
         assert!(Question::parse("\"last week\"", around).wishes.is_empty());
     }
 
+    proptest::proptest! {
+        #[test]
+        fn no_question_is_too_strange(text in "(\\PC|[0-9a-z \"日月週前年先今第十数ヶー切り替]){0,60}") {
+            let projects = [NamedProject { id: 1, name: "切替-v2".to_owned() }];
+            let local = LocalTime { now: Millis(1_794_992_400_000), offsets: vec![(Millis(0), 540)] };
+            let mut asked = Question::parse(&text, Surroundings { local: Some(&local), projects: &projects });
+            asked.widen();
+            proptest::prop_assert!(asked.slots.len() <= MOST_SLOTS);
+            proptest::prop_assert!(asked.readings.iter().all(|reading| !reading.tokens.is_empty()));
+        }
+    }
+
     #[test]
     fn a_question_without_end_is_cut() {
         let long: String = (0..5000).map(|n| format!("word{n}")).collect::<Vec<_>>().join(" ");
