@@ -28,8 +28,8 @@ Examples:
 
 Finds texts with any of the words in any form, also in the other of English and
 Japanese; those that fit best come first. Whole questions work. A phrase in double
-quotes has to occur as it is. A project's name and words such as \"last week\" or
-三日前 narrow the search if something fits. The last word may be the beginning of one.
+quotes has to occur as it is. A project's name and words such as `last week`
+narrow the search if something fits. The last word may be the beginning of one.
 Words that no result has are named. Searches logs, decisions and topics of all
 projects, and the learnings and progress notes of projects that were worked in.")]
 pub(crate) struct Args {
