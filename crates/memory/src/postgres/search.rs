@@ -359,7 +359,7 @@ fn asked_lists(question: &Question, counts: &[f64], scorer: &Scorer<'_>) -> Vec<
     for owner in owners {
         // What the thesaurus has is worth less, and listed apart.
         let (own, expanded): (Vec<usize>, Vec<usize>) =
-            of(owner).into_iter().partition(|number| question.readings[*number].worth == 1.0);
+            of(owner).into_iter().partition(|number| question.readings[*number].is_own());
         for some in [own, expanded] {
             if let Some(first) = some.first() {
                 let words = any_of(some.iter().map(|number| &question.readings[*number]), false);
@@ -370,7 +370,7 @@ fn asked_lists(question: &Question, counts: &[f64], scorer: &Scorer<'_>) -> Vec<
     let together: Vec<Vec<usize>> = (0..question.slots.len())
         .filter(|slot| question.slots[*slot].says_something())
         .map(|slot| {
-            of(ReadingOf::Slot(slot)).into_iter().filter(|one| question.readings[*one].worth == 1.0).collect()
+            of(ReadingOf::Slot(slot)).into_iter().filter(|one| question.readings[*one].is_own()).collect()
         })
         .filter(|readings: &Vec<usize>| !readings.is_empty())
         .collect();

@@ -51,6 +51,13 @@ pub struct Reading {
     term: Option<&'static str>,
 }
 
+impl Reading {
+    /// Whether it is the word of the question, not one that the thesaurus has for it.
+    pub fn is_own(&self) -> bool {
+        self.term.is_none()
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadingOf {
     Slot(usize),
@@ -632,7 +639,7 @@ mod tests {
 
     fn own(text: &str) -> Vec<String> {
         let question = plain(text);
-        let own = question.readings.iter().filter(|reading| reading.worth == 1.0);
+        let own = question.readings.iter().filter(|reading| reading.is_own());
         own.map(|reading| reading.tokens.join("+")).collect()
     }
 

@@ -119,7 +119,7 @@ impl<'a> Scorer<'a> {
         let all = all.max(1.0);
         let rarity = |count: f64| (1.0 + (all - count + 0.5).max(0.5) / (count + 0.5)).ln().max(0.05);
         let is_noise =
-            |reading: &Reading, count: f64| reading.worth < 1.0 && all > KNOWN && count > all * TOO_COMMON;
+            |reading: &Reading, count: f64| !reading.is_own() && all > KNOWN && count > all * TOO_COMMON;
         let weight = |(reading, count): (&Reading, &f64)| {
             if is_noise(reading, *count) { 0.0 } else { rarity(*count) }
         };
@@ -127,9 +127,8 @@ impl<'a> Scorer<'a> {
         let slots = (0..question.slots.len()).map(|slot| {
             let count_of = |own: bool| {
                 let of = question.readings.iter().zip(counts);
-                let of = of.filter(|(reading, _)| {
-                    reading.of == ReadingOf::Slot(slot) && (reading.worth == 1.0) == own
-                });
+                let of = of
+                    .filter(|(reading, _)| reading.of == ReadingOf::Slot(slot) && (reading.is_own()) == own);
                 of.map(|(_, count)| *count).fold(0.0, f64::max)
             };
             let (own, others) = (count_of(true), count_of(false).min(all * TOO_COMMON));
@@ -229,7 +228,7 @@ impl<'a> Scorer<'a> {
 
     /// How much of its slot or span a reading covers: a common word says little about a rare one.
     fn cover(&self, reading: &Reading, number: usize) -> f64 {
-        if reading.worth == 1.0 {
+        if reading.is_own() {
             return 1.0;
         }
         let asked = match reading.of {

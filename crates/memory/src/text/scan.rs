@@ -162,8 +162,7 @@ impl WordReader {
         let mut open = false;
         let mut before: Option<char> = None;
         let splits_digits = counts_as_words(bytes);
-        let mut chars = text.char_indices().peekable();
-        while let Some((at, c)) = chars.next() {
+        for (at, c) in text.char_indices() {
             let rest = &text[at + c.len_utf8()..];
             let at = offset + at;
             if c == '_' {

@@ -81,20 +81,20 @@ enum PartOfMonth {
 
 impl Calendar {
     /// Year and month of a day.
-    fn month_of(&self, day: i64) -> (i64, i64) {
+    fn month_of(day: i64) -> (i64, i64) {
         let text = Millis(u64::try_from(day * DAY).unwrap_or_default()).day();
         let mut parts = text.split('-').map(|part| part.parse::<i64>().unwrap_or(1));
         (parts.next().unwrap_or(1970), parts.next().unwrap_or(1))
     }
 
-    fn first_of(&self, year: i64, month: i64) -> i64 {
+    fn first_of(year: i64, month: i64) -> i64 {
         let (year, month) = (year + (month - 1).div_euclid(12), (month - 1).rem_euclid(12) + 1);
         let found = Millis::of_day(u64::try_from(year).unwrap_or(1970), month.unsigned_abs(), 1);
         found.map_or(0, |at| (at.0 / DAY.unsigned_abs()).cast_signed())
     }
 
     fn month(&self, year: i64, month: i64, part: PartOfMonth) -> Days {
-        let (first, next) = (self.first_of(year, month), self.first_of(year, month + 1));
+        let (first, next) = (Calendar::first_of(year, month), Calendar::first_of(year, month + 1));
         match part {
             PartOfMonth::Whole => (first, next - 1),
             PartOfMonth::Early => (first, first + 9),
@@ -108,35 +108,35 @@ impl Calendar {
 
     /// The last month of this number that has begun.
     fn named_month(&self, month: i64, year: Option<i64>, part: PartOfMonth) -> Days {
-        let (this_year, this_month) = self.month_of(self.today);
+        let (this_year, this_month) = Calendar::month_of(self.today);
         let year = year.unwrap_or(if month <= this_month { this_year } else { this_year - 1 });
         self.month(year, month, part)
     }
 
     fn months_ago(&self, ago: i64, part: PartOfMonth) -> Days {
-        let (year, month) = self.month_of(self.today);
+        let (year, month) = Calendar::month_of(self.today);
         self.month(year, month - ago, part)
     }
 
     /// Weeks begin on Monday.
     fn weeks_ago(&self, ago: i64) -> Days {
-        let monday = self.today - self.weekday(self.today) - 7 * ago;
+        let monday = self.today - Calendar::weekday(self.today) - 7 * ago;
         (monday, monday + 6)
     }
 
     fn years_ago(&self, ago: i64) -> Days {
-        let year = self.month_of(self.today).0 - ago;
-        (self.first_of(year, 1), self.first_of(year + 1, 1) - 1)
+        let year = Calendar::month_of(self.today).0 - ago;
+        (Calendar::first_of(year, 1), Calendar::first_of(year + 1, 1) - 1)
     }
 
     /// 0 is Monday; 1970-01-01 was a Thursday.
-    fn weekday(&self, day: i64) -> i64 {
+    fn weekday(day: i64) -> i64 {
         (day + 3).rem_euclid(7)
     }
 
     /// The last such day before today.
     fn last_weekday(&self, weekday: i64) -> Days {
-        let back = (self.weekday(self.today) - weekday - 1).rem_euclid(7) + 1;
+        let back = (Calendar::weekday(self.today) - weekday - 1).rem_euclid(7) + 1;
         (self.today - back, self.today - back)
     }
 
@@ -164,9 +164,9 @@ impl Calendar {
 
     /// The last one that has begun.
     fn season(&self, first_month: i64) -> Days {
-        let (year, month) = self.month_of(self.today);
+        let (year, month) = Calendar::month_of(self.today);
         let year = if first_month <= month { year } else { year - 1 };
-        (self.first_of(year, first_month), self.first_of(year, first_month + 3) - 1)
+        (Calendar::first_of(year, first_month), Calendar::first_of(year, first_month + 3) - 1)
     }
 
     fn date(&self, year: Option<i64>, month: i64, day: i64, about: i64) -> Option<Days> {
@@ -258,7 +258,7 @@ fn english_at(words: &[&str], before: Option<&str>, calendar: &Calendar) -> Opti
         ["last", "year", ..] => return Some((2, calendar.years_ago(1))),
         ["last" | "this", name, ..] if WEEKDAYS.contains(name) => {
             let weekday = WEEKDAYS.iter().position(|one| one == name).unwrap_or_default();
-            return Some((2, calendar.last_weekday(weekday as i64)));
+            return Some((2, calendar.last_weekday(weekday.cast_signed() as i64)));
         }
         ["last" | "this", season, ..] if english_season(season).is_some() => {
             return english_season(season).map(|month| (2, calendar.season(month)));
@@ -310,7 +310,7 @@ fn english_at(words: &[&str], before: Option<&str>, calendar: &Calendar) -> Opti
             let is_month = !matches!(*name, "may" | "march" | "mar" | "sep" | "dec" | "jan" | "oct")
                 || front > 0
                 || year.is_some()
-                || rest.first().as_ref().is_some_and(|word| is_date(&word))
+                || rest.first().as_ref().is_some_and(|word| is_date(word))
                 || before.is_some_and(|word| {
                     matches!(word, "in" | "since" | "during" | "until" | "last" | "from" | "of")
                 });
@@ -344,7 +344,7 @@ fn english_at(words: &[&str], before: Option<&str>, calendar: &Calendar) -> Opti
     let weekday = WEEKDAYS.iter().position(|one| Some(one) == words.first())?;
     let is_day =
         before.is_none_or(|word| matches!(word, "on" | "since" | "until" | "from" | "by" | "of" | "s"));
-    is_day.then(|| (1, calendar.last_weekday(weekday as i64)))
+    is_day.then(|| (1, calendar.last_weekday(weekday.cast_signed() as i64)))
 }
 
 fn english_number(word: &str) -> Option<i64> {
@@ -355,7 +355,7 @@ fn english_number(word: &str) -> Option<i64> {
     if matches!(word, "a" | "an") {
         return Some(1);
     }
-    let named = NUMBERS.iter().position(|one| *one == word).map(|place| place as i64);
+    let named = NUMBERS.iter().position(|one| *one == word).map(|place| place.cast_signed() as i64);
     named.or_else(|| word.parse().ok().filter(|number| (0..=1000).contains(number)))
 }
 
@@ -381,7 +381,7 @@ fn english_season(word: &str) -> Option<i64> {
 
 fn month_number(word: &str) -> Option<i64> {
     let named = |month: &&str| *month == word || word.len() == 3 && month.starts_with(word);
-    MONTHS.iter().position(named).map(|place| place as i64 + 1)
+    MONTHS.iter().position(named).map(|place| place.cast_signed() as i64 + 1)
 }
 
 fn find_japanese(text: &str, calendar: &Calendar) -> Vec<FoundTime> {
@@ -433,7 +433,7 @@ fn part_of_month(text: &[char]) -> (usize, PartOfMonth) {
 fn japanese_weekday(text: &[char]) -> Option<(usize, i64)> {
     let weekday = "月火水木金土日".chars().position(|day| text.first() == Some(&day))?;
     let length = begins_any(&text[1..], &["曜日", "曜"])?;
-    Some((1 + length, weekday as i64))
+    Some((1 + length, weekday.cast_signed() as i64))
 }
 
 fn japanese_number(text: &[char]) -> Option<(usize, i64)> {
@@ -442,7 +442,9 @@ fn japanese_number(text: &[char]) -> Option<(usize, i64)> {
         let number: String = text[..digits].iter().collect();
         return number.parse().ok().filter(|number| *number <= 9999).map(|number| (digits, number));
     }
-    let value = |c: char| "〇一二三四五六七八九".chars().position(|one| one == c).map(|place| place as i64);
+    let value = |c: char| {
+        "〇一二三四五六七八九".chars().position(|one| one == c).map(|place| place.cast_signed() as i64)
+    };
     match text {
         ['数', ..] => Some((1, 4)),
         ['十', c, ..] if value(*c).is_some() => Some((2, 10 + value(*c)?)),

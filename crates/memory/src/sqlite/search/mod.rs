@@ -456,7 +456,7 @@ impl<'a> StoreSearch<'a> {
     fn own_readings(&self, slot: usize) -> impl Iterator<Item = usize> {
         let readings = self.question.readings.iter().enumerate();
         readings
-            .filter(move |(_, reading)| reading.of == ReadingOf::Slot(slot) && reading.worth == 1.0)
+            .filter(move |(_, reading)| reading.of == ReadingOf::Slot(slot) && reading.is_own())
             .map(|(number, _)| number)
     }
 
