@@ -3,8 +3,12 @@
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use tidegate_core::time::Millis;
+use tidegate_memory::view::LocalTime;
 
 use crate::bilingual::{Bilingual, both, count_en};
+
+/// The clock changes that are looked back at: some years.
+const CHANGES: usize = 8;
 
 /// Knows the zone (`TZ`, else the system's) and what time it is.
 pub(crate) struct LocalClock {
@@ -20,6 +24,20 @@ impl LocalClock {
 
     pub(crate) fn utc(now: Millis) -> LocalClock {
         LocalClock { zone: TimeZone::UTC, now }
+    }
+
+    /// For words such as "last week" in a search.
+    pub(crate) fn local_time(&self) -> LocalTime {
+        let now = i64::try_from(self.now.0).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
+        let now = now.unwrap_or(Timestamp::MAX);
+        let millis = |at: Timestamp| Millis(u64::try_from(at.as_millisecond()).unwrap_or_default());
+        let changes = self.zone.preceding(now).take(CHANGES);
+        let mut offsets: Vec<(Millis, i32)> =
+            changes.map(|change| (millis(change.timestamp()), change.offset().seconds() / 60)).collect();
+        if offsets.is_empty() {
+            offsets.push((Millis(0), self.zone.to_offset(now).seconds() / 60));
+        }
+        LocalTime { now: self.now, offsets }
     }
 
     fn at(&self, time: Millis) -> Option<Zoned> {
@@ -99,6 +117,16 @@ mod tests {
         assert_eq!(clock(9).dated_minute(two_hours_ago), "2026-11-18 08:00 +09");
         assert_eq!(clock(-8).exact(NOW), "2026-11-17 17:00:00 -08");
         assert_eq!(clock(9).day(NOW), "2026-11-18");
+    }
+
+    #[test]
+    fn a_search_knows_the_zone_and_its_changes() {
+        assert_eq!(clock(9).local_time(), LocalTime { now: NOW, offsets: vec![(Millis(0), 540)] });
+        let Ok(zone) = TimeZone::get("Europe/Berlin") else { return };
+        let offsets = LocalClock { zone, now: NOW }.local_time().offsets;
+        let minutes: Vec<i32> = offsets.iter().map(|(_, minutes)| *minutes).take(3).collect();
+        assert_eq!(minutes, [60, 120, 60]);
+        assert_eq!(offsets[0].0.iso_seconds(), "2026-10-25T01:00:00Z");
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod hook_path;
 mod phase;
 mod question;
 mod replay;
+mod search;
 mod stage;
 
 use std::process::ExitCode;
@@ -36,6 +37,9 @@ fn dispatch() -> Done {
         ["eval-constraints"] => constraint::evaluate(),
         ["eval-constraints", file] => constraint::evaluate_file(file),
         ["eval-question", file] => question::evaluate_file(file),
+        ["eval-search"] => search::evaluate(search::Show::Table),
+        ["eval-search", "--json"] => search::evaluate(search::Show::Json),
+        ["eval-search", "--misses"] => search::evaluate(search::Show::Misses),
         ["bench"] => bench::run(bench::RUNS),
         ["bench", "store", rest @ ..] => bench::store::run(rest),
         ["bench", "--runs", runs] => match runs.parse() {

@@ -23,6 +23,8 @@ pub mod postgres;
 
 pub mod text;
 
+mod answer;
+
 pub mod sqlite;
 pub mod team;
 

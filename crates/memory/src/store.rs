@@ -6,7 +6,7 @@ use tidegate_core::time::Millis;
 
 use crate::error::Result;
 use crate::record::{Record, Uid};
-use crate::view::{Decision, Filter, Forget, Hit, Log, MemoryProject, Page, Paged, Query, Topic};
+use crate::view::{Decision, Filter, Forget, Found, Log, MemoryProject, Page, Paged, Query, Topic};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Put {
@@ -58,7 +58,7 @@ pub trait Store {
     fn decisions(&mut self, filter: &Filter, page: &Page) -> Result<Paged<Decision>>;
 
     /// Best first.
-    fn search(&mut self, query: &Query) -> Result<Vec<Hit>>;
+    fn search(&mut self, query: &Query) -> Result<Found>;
 
     /// Deletes for good and keeps only the uids, so that no import or delivery brings the rows back. Returns
     /// the deleted uids.

@@ -127,13 +127,59 @@ const HITS: usize = 20;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
-    /// Words; a quoted phrase stays together.
+    /// Any words; a quoted phrase has to occur as it is. A project's name and words of time limit the results where
+    /// something fits them.
     pub text: String,
     /// Empty means all.
     pub kinds: Vec<HitKind>,
     pub filter: Filter,
     /// 0 means the default.
     pub limit: usize,
+    /// For words of time in the text; without it they are words like others.
+    pub local: Option<LocalTime>,
+}
+
+/// What time it is where the question is asked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LocalTime {
+    pub now: Millis,
+    /// Minutes that local time is ahead of UTC, with the time from which on it is; newest first.
+    pub offsets: Vec<(Millis, i32)>,
+}
+
+/// A share of the query below which a search is worth another one with more words.
+const POOR: f64 = 0.6;
+
+impl Found {
+    /// Whether hardly anything fits.
+    pub fn is_poor(&self) -> bool {
+        self.coverage < POOR
+    }
+
+    /// What only the second has comes last.
+    #[must_use]
+    pub fn followed_by(mut self, more: Found, limit: usize) -> Found {
+        let is_new =
+            |hit: &Hit| !self.hits.iter().any(|known| (known.kind, &known.uid) == (hit.kind, &hit.uid));
+        let new: Vec<Hit> = more.hits.into_iter().filter(is_new).collect();
+        if self.hits.is_empty() {
+            (self.without, self.coverage) = (more.without, more.coverage);
+        }
+        self.hits.extend(new);
+        self.hits.truncate(limit);
+        self
+    }
+}
+
+/// The answer to a query.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Found {
+    /// Best first.
+    pub hits: Vec<Hit>,
+    /// Words of the query that none of the hits has, as they were typed.
+    pub without: Vec<String>,
+    /// The share of the query that the best hit has, by the weight of its words.
+    pub coverage: f64,
 }
 
 impl Query {

@@ -30,7 +30,7 @@ fn readers_read_and_a_writer_gives_up_in_time() {
     let other = rusqlite::Connection::open(&path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE; UPDATE topic SET title = 'half'").unwrap();
     assert_eq!(logs(&mut store), 8);
-    assert_eq!(store.search(&Query { text: "設計".to_owned(), ..Query::default() }).unwrap().len(), 1);
+    assert_eq!(store.search(&Query { text: "設計".to_owned(), ..Query::default() }).unwrap().hits.len(), 1);
     assert_eq!(SqliteStore::open_with(&path, Duration::from_millis(50)).unwrap().outcome, OpenOutcome::Found);
     let error = store.put(&[Record::Log(log("new", "t1", 99))]).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Busy);

@@ -194,8 +194,8 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("Search and edit the memory of past conversations", "過去の会話の記憶を検索・編集します"),
     ("Search conversations, decisions and learnings", "会話、決定、学びを検索します"),
     (
-        "Finds texts with all words, in English and Japanese; put a phrase in double quotes. If no text has all words, it finds those with the most. The last word may be the beginning of one. Searches logs, decisions and topics of all projects, and the learnings and progress notes of projects that were worked in.",
-        "すべての語を含む文章を、英語でも日本語でも探します。続けて並ぶ語句は二重引用符で囲みます。すべてを含むものがなければ、多く含むものを表示します。最後の語は途中まででもかまいません。すべてのプロジェクトのログ、決定、トピックと、作業したプロジェクトの学びと作業メモが対象です。",
+        "Finds texts with any of the words in any form, also in the other of English and Japanese; those that fit best come first. Whole questions work. A phrase in double quotes has to occur as it is. A project's name and words such as `last week` narrow the search if something fits. The last word may be the beginning of one. Words that no result has are named. Searches logs, decisions and topics of all projects, and the learnings and progress notes of projects that were worked in.",
+        "いずれかの語を含む文章を、語の形が違っても、英語と日本語のもう一方の言葉でも探し、よく合うものから表示します。質問文のままでもかまいません。二重引用符で囲んだ語句は、そのままの形で探します。プロジェクト名や「先週」のような言葉は、合うものがあれば範囲を絞ります。最後の語は途中まででもかまいません。どの結果にもない語は最後に示します。すべてのプロジェクトのログ、決定、トピックと、作業したプロジェクトの学びと作業メモが対象です。",
     ),
     ("Words to look for", "探す語です"),
     (

@@ -23,7 +23,7 @@ use crate::record::{Foreign, Record, Uid};
 use crate::sqlite::{OpenOutcome, SqliteStore, StoreSizes};
 use crate::store::{Put, Store};
 use crate::team::project_key;
-use crate::view::{Decision, Filter, Forget, Hit, Log, MemoryProject, Page, Paged, Query, Topic};
+use crate::view::{Decision, Filter, Forget, Found, Log, MemoryProject, Page, Paged, Query, Topic};
 
 pub use heal::Healed;
 
@@ -436,7 +436,7 @@ impl Store for Memory {
         self.with_store(|store| store.decisions(filter, page))
     }
 
-    fn search(&mut self, query: &Query) -> Result<Vec<Hit>> {
+    fn search(&mut self, query: &Query) -> Result<Found> {
         self.with_store(|store| store.search(query))
     }
 

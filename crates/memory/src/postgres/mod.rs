@@ -31,7 +31,7 @@ use self::read::{ProjectBy, TopicBy};
 use crate::error::Result;
 use crate::record::{Record, Uid};
 use crate::store::{Put, Store};
-use crate::view::{Decision, Filter, Forget, Hit, Log, MemoryProject, Page, Paged, Query, Topic};
+use crate::view::{Decision, Filter, Forget, Found, Log, MemoryProject, Page, Paged, Query, Topic};
 
 /// Calls block on the network up to their time limit; do not call them from an async runtime.
 pub struct PostgresStore {
@@ -124,7 +124,7 @@ impl Store for PostgresStore {
         self.link.transaction(Purpose::Reading, &async |at| read::decisions(at, filter, page).await)
     }
 
-    fn search(&mut self, query: &Query) -> Result<Vec<Hit>> {
+    fn search(&mut self, query: &Query) -> Result<Found> {
         self.link.transaction(Purpose::Reading, &async |at| search::search_all(at, query).await)
     }
 

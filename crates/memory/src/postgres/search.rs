@@ -1,7 +1,7 @@
-//! Searches the team's store: the same tokens as in the embedded store in a `tsvector`, the newest matches
-//! as candidates, ranked by the same code. Only the newest of them come over the network.
+//! Searches the team's store: the same tokens as in the embedded store in a `tsvector`, the newest texts with any of the
+//! words as candidates, ranked by the same code. Only the most promising of them come over the network.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
@@ -12,15 +12,25 @@ use super::link::TransactionError;
 use super::read::time_value;
 use super::row::{get_column, get_time, to_number};
 use super::statement::{Statement, without_nul};
+use crate::answer::{self, Candidate, Identity};
 use crate::record::{Record, Uid};
-use crate::text::{self, Document, Question, QuestionPart, Weights};
-use crate::view::{Hit, HitKind, Query};
+use crate::text::{self, Document, NamedProject, Question, Reading, ReadingOf, Scorer, Surroundings};
+use crate::view::{Found, Hit, HitKind, Query};
 
-/// Limits on the newest texts to fetch over the network: logs by title, logs, and decisions and topics
+/// Limits on the newest texts to list: logs with all words in the title, logs with a word, and decisions and topics
 /// separately, because there is a topic per session.
 const BY_TITLE: i64 = 50;
-const LOGS: i64 = 200;
-const OTHERS: i64 = 100;
+const LOGS: i64 = 150;
+const OTHERS: i64 = 60;
+
+/// The texts that are fetched over the network, and more if a phrase has to be found among its words.
+const FETCHED: usize = 200;
+
+/// The newest texts of a project and a time that a question names, behind those that fit better.
+const NEWEST: usize = 5;
+
+/// The projects whose names are known, last active first.
+const PROJECTS: i64 = 500;
 
 /// In characters, per text.
 const LOOKED_AT: i64 = 4000;
@@ -28,8 +38,8 @@ const LOOKED_AT: i64 = 4000;
 /// A word in this many texts is not counted further.
 const COUNTED: i64 = 2000;
 
-/// The assumed number of texts: counting them all would be too slow.
-const ASSUMED_TEXTS: f64 = 10_000.0;
+/// The assumed number of texts, if there are not fewer: counting them all would be too slow.
+const ASSUMED_TEXTS: i64 = 10_000;
 
 /// In bytes per text: the size of a `tsvector` is limited.
 const MOST_TOKENS: usize = 400_000;
@@ -97,19 +107,20 @@ fn quote_token(token: &str) -> String {
 }
 
 /// As a `tsquery`.
-fn tsquery(parts: &[QuestionPart], in_title: bool) -> String {
-    let part = |part: &QuestionPart| {
-        let token = |token: &String| quote_token(&if in_title { title_token(token) } else { token.clone() });
-        let tokens: Vec<String> = part.tokens.iter().map(token).collect();
-        format!("({})", tokens.join(if part.any { " | " } else { " & " }))
-    };
-    parts.iter().filter(|part| !part.tokens.is_empty()).map(part).collect::<Vec<_>>().join(" & ")
+fn all_of(tokens: &[String], in_title: bool) -> String {
+    let token = |token: &String| quote_token(&if in_title { title_token(token) } else { token.clone() });
+    format!("({})", tokens.iter().map(token).collect::<Vec<_>>().join(" & "))
+}
+
+fn any_of<'a>(readings: impl Iterator<Item = &'a Reading>, in_title: bool) -> String {
+    let any: Vec<String> = readings.map(|reading| all_of(&reading.tokens, in_title)).collect();
+    format!("({})", any.join(" | "))
 }
 
 pub(super) async fn search_all(
     transaction: &Transaction<'_>,
     query: &Query,
-) -> Result<Vec<Hit>, TransactionError> {
+) -> Result<Found, TransactionError> {
     search_in(transaction, query, None).await
 }
 
@@ -117,111 +128,197 @@ pub(super) async fn search_in(
     transaction: &Transaction<'_>,
     query: &Query,
     projects: Option<&[Uid]>,
-) -> Result<Vec<Hit>, TransactionError> {
-    let question = Question::parse(&query.text);
-    if question.is_empty() || tsquery(&question.parts, false).is_empty() {
-        return Ok(Vec::new());
+) -> Result<Found, TransactionError> {
+    let named = if query.filter.project.is_none() {
+        named_projects(transaction, projects).await?
+    } else {
+        Vec::new()
+    };
+    let around = Surroundings { local: query.local.as_ref(), projects: &named };
+    let mut question = Question::parse(&query.text, around);
+    if question.is_empty() {
+        return Ok(Found::default());
     }
-    let counts = count_texts(transaction, &question.parts).await?;
     let newest = Statement::new("SELECT max(at) AS at FROM log").row(transaction).await?;
     let newest = newest.as_ref().and_then(|row| get_time(row, "at").ok()).unwrap_or_default();
     let limit = query.limit();
-    let search = ServerSearch { transaction, query, projects, limit, newest };
-    search.run(question, counts).await
+    let search = ServerSearch { transaction, query, projects, newest };
+    if !question.wishes.is_empty() {
+        let mut found = search.run(question.clone(), limit).await?;
+        if question.slots.is_empty() {
+            return Ok(found);
+        }
+        if question.wishes.is_exact() {
+            let newest = Question { wishes: question.wishes.clone(), ..Question::default() };
+            found = found.followed_by(search.run(newest, NEWEST).await?, limit);
+        }
+        if !found.hits.is_empty() {
+            return Ok(found);
+        }
+    }
+    let unfulfilled = std::mem::take(&mut question.wishes).typed;
+    let mut found = search.run(question.clone(), limit).await?;
+    if found.is_poor() {
+        question.widen();
+        found = search.run(question, limit).await?;
+    }
+    if !found.hits.is_empty() {
+        found.without.extend(unfulfilled);
+    }
+    Ok(found)
+}
+
+async fn named_projects(
+    transaction: &Transaction<'_>,
+    projects: Option<&[Uid]>,
+) -> Result<Vec<NamedProject>, TransactionError> {
+    let mut statement = Statement::new("SELECT id, name FROM project WHERE true");
+    if let Some(projects) = projects {
+        statement.add(" AND uid = ANY(?)", [projects.to_vec().into()]);
+    }
+    statement.add(" ORDER BY id DESC LIMIT ?", [PROJECTS.into()]);
+    let rows = statement.rows(transaction).await?;
+    rows.iter()
+        .map(|row| Ok(NamedProject { id: get_column(row, "id")?, name: get_column(row, "name")? }))
+        .collect()
 }
 
 struct ServerSearch<'a> {
     transaction: &'a Transaction<'a>,
     query: &'a Query,
     projects: Option<&'a [Uid]>,
-    limit: usize,
     newest: Millis,
 }
 
+/// A list of texts to ask the server for.
+struct AskedList {
+    words: String,
+    kind: &'static str,
+    limit: i64,
+    /// The readings that it is about.
+    readings: Vec<u16>,
+}
+
 impl ServerSearch<'_> {
-    /// First the literal reading, then by parts, then with fewer parts.
-    async fn run(&self, mut question: Question, mut counts: Vec<f64>) -> Result<Vec<Hit>, TransactionError> {
-        let mut hits = Vec::new();
-        if !question.strict.is_empty() {
-            let strict = question.strict.clone();
-            self.gather(&question, &counts, &strict, &mut hits).await?;
-        }
-        if hits.len() < self.limit {
-            let parts = question.parts.clone();
-            self.gather(&question, &counts, &parts, &mut hits).await?;
-        }
-        if hits.is_empty() {
-            self.relax_question(&mut question.parts, &mut counts).await?;
-            let counted = question.parts.iter().cloned().zip(counts.iter().copied());
-            let mut known: Vec<(QuestionPart, f64)> = counted.filter(|(_, count)| *count > 0.0).collect();
-            known.sort_by(|one, other| one.1.total_cmp(&other.1));
-            let mut known: Vec<QuestionPart> = known.into_iter().map(|(part, _)| part).collect();
-            while !known.is_empty() && hits.is_empty() {
-                self.gather(&question, &counts, &known, &mut hits).await?;
-                known.pop();
+    async fn run(&self, mut question: Question, limit: usize) -> Result<Found, TransactionError> {
+        let all = Statement::of(
+            "SELECT count(*) AS counted FROM (SELECT 1 FROM document LIMIT ?) AS listed",
+            [ASSUMED_TEXTS.into()],
+        );
+        let all = all.row(self.transaction).await?;
+        let all = all.as_ref().map(|row| get_column::<i64>(row, "counted")).transpose()?.unwrap_or_default();
+        let mut counts = count_texts(self.transaction, &question.readings).await?;
+        self.complete_words(&mut question, &mut counts).await?;
+        let scorer = Scorer::new(&question, &counts, all as f64);
+        let mut listed: HashMap<Uid, (i64, Vec<u16>)> = HashMap::new();
+        let lists = asked_lists(&question, &counts, &scorer);
+        if !lists.is_empty() {
+            for row in self.list(&question, &lists).await? {
+                let list = usize::try_from(get_column::<i32>(&row, "list")?).unwrap_or_default();
+                let entry = listed.entry(get_column(&row, "uid")?).or_default();
+                entry.0 = get_column(&row, "at")?;
+                entry.1.extend(lists.get(list).into_iter().flat_map(|list| &list.readings));
             }
         }
-        hits.sort_by(|one, other| other.score.total_cmp(&one.score).then_with(|| other.at.cmp(&one.at)));
-        hits.truncate(self.limit);
-        Ok(hits)
-    }
-
-    /// Tries a last word without matches as a prefix, and a name as part of a longer one.
-    async fn relax_question(
-        &self,
-        parts: &mut [QuestionPart],
-        known: &mut [f64],
-    ) -> Result<(), TransactionError> {
-        let mut others = Vec::new();
-        if let ([.., last], [.., 0.0]) = (&*parts, &*known) {
-            others.extend(self.completions(last).await?.map(|completions| (parts.len() - 1, completions)));
-        }
-        let unknown = parts.iter().enumerate().filter(|(place, _)| known[*place] == 0.0);
-        others.extend(unknown.filter_map(|(place, part)| Some((place, part.in_pieces()?))));
-        let (places, others): (Vec<usize>, Vec<QuestionPart>) = others.into_iter().unzip();
-        let found = count_texts(self.transaction, &others).await?;
-        for ((place, other), count) in places.into_iter().zip(others).zip(found) {
-            if known[place] == 0.0 && count > 0.0 {
-                (parts[place], known[place]) = (other, count);
-            }
-        }
-        Ok(())
-    }
-
-    async fn gather(
-        &self,
-        question: &Question,
-        counts: &[f64],
-        parts: &[QuestionPart],
-        hits: &mut Vec<Hit>,
-    ) -> Result<(), TransactionError> {
-        let (anywhere, in_title) = (tsquery(parts, false), tsquery(parts, true));
-        let weights = Weights::of(counts, ASSUMED_TEXTS);
-        for row in self.candidates(&anywhere, &in_title).await? {
-            let uid: Uid = get_column(&row, "uid")?;
-            if hits.iter().any(|hit| hit.uid == uid) {
-                continue;
-            }
+        let mut weighed: Vec<(f64, i64, Uid)> = listed
+            .into_iter()
+            .map(|(uid, (at, mut readings))| {
+                readings.sort_unstable();
+                readings.dedup();
+                (scorer.promise(&readings), at, uid)
+            })
+            .collect();
+        weighed.sort_by(|one, other| {
+            other.0.total_cmp(&one.0).then_with(|| (other.1, &other.2).cmp(&(one.1, &one.2)))
+        });
+        weighed.truncate(FETCHED.max(self.query.limit() + 50) * if scorer.has_phrase() { 2 } else { 1 });
+        let uids: Vec<Uid> = weighed.into_iter().map(|(_, _, uid)| uid).collect();
+        let mut found = Vec::new();
+        let mut room = Vec::new();
+        for row in self.fetch(uids).await? {
             let loaded = LoadedRow::of(&row)?;
             let texts: Vec<&str> = loaded.texts.iter().map(String::as_str).collect();
-            let document = Document { title: &loaded.title, texts: &texts };
-            let Some(score) = text::score_document(question, &weights, parts, &document) else { continue };
-            hits.push(Hit {
-                kind: loaded.kind,
-                id: loaded.id,
-                snippet: text::make_snippet(question, &document),
-                title: text::one_line(&loaded.title, 200),
-                project: Some(get_column(&row, "project_name")?),
-                topic: Some(get_column(&row, "topic_title")?),
-                at: loaded.at.iso(),
-                score: score * text::freshness(loaded.at, self.newest) * loaded.worth,
-                uid,
-            });
+            let Some(fit) = scorer.fit(&Document { title: &loaded.title, texts: &texts }, &mut room) else {
+                continue;
+            };
+            if fit.coverage > 0.0 {
+                let fit = fit.worth(text::freshness(loaded.at, self.newest) * loaded.worth);
+                found.push(Candidate { identity: loaded.identity.clone(), text: loaded, fit });
+            }
         }
+        let newer = |one: &LoadedRow, other: &LoadedRow| (other.at, &other.uid).cmp(&(one.at, &one.uid));
+        let shown = answer::settle(found, limit, &question, newer);
+        let (without, coverage) = (answer::words_without(&question, &shown), answer::best_coverage(&shown));
+        let hits =
+            shown.into_iter().map(|Candidate { text, fit, .. }| text.hit(&question, fit.score)).collect();
+        Ok(Found { hits, without, coverage })
+    }
+
+    /// The last word may be the beginning of one.
+    async fn complete_words(
+        &self,
+        question: &mut Question,
+        counts: &mut Vec<f64>,
+    ) -> Result<(), TransactionError> {
+        let Some(last) = question.slots.len().checked_sub(1) else { return Ok(()) };
+        let mut of_last =
+            question.readings.iter().zip(&*counts).filter(|(one, _)| one.of == ReadingOf::Slot(last));
+        if of_last.any(|(_, count)| *count > 0.0) {
+            return Ok(());
+        }
+        let Some(prefix) = question.slots[last].prefix.clone().filter(|word| word.chars().count() >= 3)
+        else {
+            return Ok(());
+        };
+        let list = |kind, limit| AskedList {
+            words: format!("{}:*", quote_token(&prefix)),
+            kind,
+            limit,
+            readings: Vec::new(),
+        };
+        let lists = [list("log", LOGS), list("decision", OTHERS), list("topic", OTHERS)];
+        let rows = self.list(question, &lists).await?;
+        let uids = rows.iter().map(|row| get_column(row, "uid")).collect::<Result<Vec<Uid>, _>>()?;
+        let mut tokens = BTreeSet::new();
+        for row in self.fetch(uids).await? {
+            let loaded = LoadedRow::of(&row)?;
+            for part in loaded.texts.iter().chain([&loaded.title]) {
+                text::collect_tokens(part, &mut tokens);
+            }
+        }
+        let begin_so = tokens.into_iter().filter(|token| token.starts_with(&prefix));
+        let completions =
+            begin_so.take(text::MOST_COMPLETIONS.into()).chain(text::unfinished_stems(&prefix)).collect();
+        let first = question.readings.len();
+        question.add_completions(last, completions);
+        counts.extend(count_texts(self.transaction, &question.readings[first..]).await?);
         Ok(())
     }
 
-    async fn candidates(&self, anywhere: &str, in_title: &str) -> Result<Vec<Row>, TransactionError> {
+    async fn list(&self, question: &Question, lists: &[AskedList]) -> Result<Vec<Row>, TransactionError> {
+        let mut statement = Statement::default();
+        for (place, list) in lists.iter().enumerate() {
+            let union = if place == 0 { "" } else { " UNION ALL " };
+            let text = format!(
+                "{union}(SELECT {place} AS list, d.uid, d.at FROM document d JOIN topic t ON d.topic = t.uid \
+                 WHERE d.kind = '{}'",
+                list.kind
+            );
+            statement.add(&text, []);
+            if !list.words.is_empty() {
+                statement.add(" AND d.words @@ ?::tsquery", [list.words.as_str().into()]);
+            }
+            add_filter(&mut statement, self.query);
+            add_wishes(&mut statement, question);
+            if let Some(projects) = self.projects {
+                statement.add(" AND t.project = ANY(?)", [projects.to_vec().into()]);
+            }
+            statement.add(" ORDER BY d.at DESC, d.uid DESC LIMIT ?)", [list.limit.into()]);
+        }
+        statement.rows(self.transaction).await
+    }
+
+    async fn fetch(&self, uids: Vec<Uid>) -> Result<Vec<Row>, TransactionError> {
         let mut statement = Statement::new(
             "SELECT d.uid, d.kind, d.at, t.id AS topic_id, t.title AS topic_title, t.automatic, p.name AS project_name, \
              c.id AS decision_id, l.title AS log_title, coalesce(l.files, '[]') AS files, \
@@ -230,62 +327,75 @@ impl ServerSearch<'_> {
         );
         statement.add(
             "left(coalesce(l.text, c.text, ''), ?::int) AS text, left(coalesce(l.prompt, c.reason, ''), ?::int) AS prompt, \
-             left(coalesce(l.answer, ''), ?::int) AS answer FROM (",
-            [LOOKED_AT.into(), LOOKED_AT.into(), LOOKED_AT.into()],
-        );
-        let sets = [
-            (in_title, "log", BY_TITLE),
-            (anywhere, "log", LOGS),
-            (anywhere, "decision", OTHERS),
-            (anywhere, "topic", OTHERS),
-        ];
-        for (place, (words, kind, limit)) in sets.into_iter().enumerate() {
-            let union = if place == 0 { "" } else { " UNION " };
-            let text = format!(
-                "{union}(SELECT d.uid, d.kind, d.at, d.topic FROM document d JOIN topic t ON d.topic = t.uid \
-                 WHERE d.words @@ ?::tsquery AND d.kind = '{kind}'"
-            );
-            statement.add(&text, [words.into()]);
-            add_filter(&mut statement, self.query);
-            if let Some(projects) = self.projects {
-                statement.add(" AND t.project = ANY(?)", [projects.to_vec().into()]);
-            }
-            statement.add(" ORDER BY d.at DESC, d.uid DESC LIMIT ?)", [limit.into()]);
-        }
-        statement.add(
-            ") d JOIN topic t ON d.topic = t.uid JOIN project p ON t.project = p.uid \
+             left(coalesce(l.answer, ''), ?::int) AS answer FROM document d \
+             JOIN topic t ON d.topic = t.uid JOIN project p ON t.project = p.uid \
              LEFT JOIN log l ON d.kind = 'log' AND l.uid = d.uid \
-             LEFT JOIN decision c ON d.kind = 'decision' AND c.uid = d.uid",
-            [],
+             LEFT JOIN decision c ON d.kind = 'decision' AND c.uid = d.uid WHERE d.uid = ANY(?)",
+            [LOOKED_AT.into(), LOOKED_AT.into(), LOOKED_AT.into(), uids.into()],
         );
         statement.rows(self.transaction).await
     }
+}
 
-    /// Words of the newest texts with this prefix, also as an inflected form.
-    async fn completions(&self, part: &QuestionPart) -> Result<Option<QuestionPart>, TransactionError> {
-        let Some(prefix) = part.prefix.as_deref().filter(|word| word.chars().count() >= 3) else {
-            return Ok(None);
-        };
-        let words = format!("{}:*", quote_token(prefix));
-        let mut tokens = BTreeSet::new();
-        for row in self.candidates(&words, &words).await? {
-            let loaded = LoadedRow::of(&row)?;
-            for part in loaded.texts.iter().chain([&loaded.title]) {
-                text::collect_tokens(part, &mut tokens);
+/// For each word the newest texts that have any of its readings; of logs also those that have all words.
+fn asked_lists(question: &Question, counts: &[f64], scorer: &Scorer<'_>) -> Vec<AskedList> {
+    let mut lists = Vec::new();
+    let list_all = |lists: &mut Vec<AskedList>, words: &str, readings: &[u16]| {
+        for (kind, limit) in [("log", LOGS), ("decision", OTHERS), ("topic", OTHERS)] {
+            lists.push(AskedList { words: words.to_owned(), kind, limit, readings: readings.to_vec() });
+        }
+    };
+    if question.slots.is_empty() {
+        list_all(&mut lists, "", &[]);
+        return lists;
+    }
+    let is_known = |number: &usize| counts[*number] > 0.0 && scorer.weight(*number) > 0.0;
+    let of = |owner: ReadingOf| {
+        let all = (0..question.readings.len()).filter(is_known);
+        all.filter(move |number| question.readings[*number].of == owner).collect::<Vec<usize>>()
+    };
+    let owners =
+        (0..question.slots.len()).map(ReadingOf::Slot).chain((0..question.spans.len()).map(ReadingOf::Span));
+    for owner in owners {
+        // What the thesaurus has is worth less, and listed apart.
+        let (own, expanded): (Vec<usize>, Vec<usize>) =
+            of(owner).into_iter().partition(|number| question.readings[*number].is_own());
+        for some in [own, expanded] {
+            if let Some(first) = some.first() {
+                let words = any_of(some.iter().map(|number| &question.readings[*number]), false);
+                list_all(&mut lists, &words, &[u16::try_from(*first).unwrap_or(u16::MAX)]);
             }
         }
-        let begin_so = tokens.into_iter().filter(|token| token.starts_with(prefix));
-        let tokens: Vec<String> =
-            begin_so.take(text::MOST_COMPLETIONS.into()).chain(text::unfinished_stems(prefix)).collect();
-        Ok((!tokens.is_empty()).then(|| QuestionPart::any_of(tokens)))
     }
+    let together: Vec<Vec<usize>> = (0..question.slots.len())
+        .filter(|slot| question.slots[*slot].says_something())
+        .map(|slot| {
+            of(ReadingOf::Slot(slot)).into_iter().filter(|one| question.readings[*one].is_own()).collect()
+        })
+        .filter(|readings: &Vec<usize>| !readings.is_empty())
+        .collect();
+    if !together.is_empty() {
+        let firsts: Vec<u16> =
+            together.iter().map(|some| u16::try_from(some[0]).unwrap_or(u16::MAX)).collect();
+        for (in_title, limit) in [(false, LOGS), (true, BY_TITLE)] {
+            let all =
+                together.iter().map(|some| any_of(some.iter().map(|one| &question.readings[*one]), in_title));
+            let words = all.collect::<Vec<_>>().join(" & ");
+            lists.push(AskedList { words, kind: "log", limit, readings: firsts.clone() });
+        }
+    }
+    lists
 }
 
 struct LoadedRow {
     kind: HitKind,
     id: String,
+    uid: Uid,
+    identity: Identity,
     title: String,
     texts: Vec<String>,
+    project: String,
+    topic: String,
     at: Millis,
     /// A factor for its kind and state.
     worth: f64,
@@ -294,61 +404,109 @@ struct LoadedRow {
 impl LoadedRow {
     fn of(row: &Row) -> Result<LoadedRow, TransactionError> {
         let (first, second): (String, String) = (get_column(row, "text")?, get_column(row, "prompt")?);
-        let at = get_time(row, "at")?;
+        let (at, uid): (Millis, Uid) = (get_time(row, "at")?, get_column(row, "uid")?);
+        let (project, topic): (String, String) =
+            (get_column(row, "project_name")?, get_column(row, "topic_title")?);
+        let topic_id = get_column::<i64>(row, "topic_id")?.to_string();
         Ok(match get_column(row, "kind")? {
             "log" => {
                 let files: Vec<String> = serde_json::from_str(get_column(row, "files")?).unwrap_or_default();
                 LoadedRow {
                     kind: HitKind::Log,
-                    id: get_column(row, "uid")?,
+                    id: uid.clone(),
+                    identity: Identity::Log { uid: uid.clone(), topic: topic_id },
                     title: get_column(row, "log_title")?,
                     texts: vec![first, second, get_column(row, "answer")?, files.join(" ")],
-                    at,
                     worth: 1.0,
+                    uid,
+                    project,
+                    topic,
+                    at,
                 }
             }
             "decision" => LoadedRow {
                 kind: HitKind::Decision,
                 id: get_column::<i64>(row, "decision_id")?.to_string(),
+                identity: Identity::Decision { uid: uid.clone() },
                 title: first.lines().next().unwrap_or_default().to_owned(),
                 texts: vec![first, second],
-                at,
                 worth: if get_column(row, "fallen")? { 0.5 } else { 1.3 },
+                uid,
+                project,
+                topic,
+                at,
             },
             _ => {
-                let title: String = get_column(row, "topic_title")?;
+                let is_automatic = get_column::<Option<String>>(row, "automatic")?.is_some();
                 LoadedRow {
                     kind: HitKind::Topic,
-                    id: get_column::<i64>(row, "topic_id")?.to_string(),
-                    texts: vec![title.clone()],
-                    title,
+                    identity: Identity::Topic { topic: topic_id.clone(), is_automatic },
+                    id: topic_id,
+                    texts: vec![topic.clone()],
+                    title: topic.clone(),
+                    worth: if is_automatic { 0.5 } else { 1.0 },
+                    uid,
+                    project,
+                    topic,
                     at,
-                    worth: if get_column::<Option<String>>(row, "automatic")?.is_some() { 0.5 } else { 1.0 },
                 }
             }
         })
+    }
+
+    fn hit(self, question: &Question, score: f64) -> Hit {
+        let texts: Vec<&str> = self.texts.iter().map(String::as_str).collect();
+        Hit {
+            kind: self.kind,
+            snippet: text::make_snippet(question, &Document { title: &self.title, texts: &texts }),
+            title: text::one_line(&self.title, 200),
+            id: self.id,
+            project: Some(self.project),
+            topic: Some(self.topic),
+            at: self.at.iso(),
+            score,
+            uid: self.uid,
+        }
     }
 }
 
 async fn count_texts(
     transaction: &Transaction<'_>,
-    parts: &[QuestionPart],
+    readings: &[Reading],
 ) -> Result<Vec<f64>, TransactionError> {
-    if parts.is_empty() {
+    if readings.is_empty() {
         return Ok(Vec::new());
     }
     let mut statement = Statement::new("SELECT ARRAY[");
-    for (place, part) in parts.iter().enumerate() {
+    for (place, reading) in readings.iter().enumerate() {
         let comma = if place == 0 { "" } else { ", " };
         let text = format!(
             "{comma}(SELECT count(*) FROM (SELECT 1 FROM document WHERE words @@ ?::tsquery LIMIT ?) AS counted)"
         );
-        statement.add(&text, [tsquery(std::slice::from_ref(part), false).as_str().into(), COUNTED.into()]);
+        statement.add(&text, [all_of(&reading.tokens, false).as_str().into(), COUNTED.into()]);
     }
     statement.add("] AS counts", []);
     let row = statement.row(transaction).await?;
     let counts: Vec<i64> = row.as_ref().map(|row| get_column(row, "counts")).transpose()?.unwrap_or_default();
     Ok(counts.into_iter().map(|count| count as f64).collect())
+}
+
+/// What is quoted, and the project and the time that the question names.
+fn add_wishes(statement: &mut Statement, question: &Question) {
+    for slot in (0..question.slots.len()).filter(|slot| question.slots[*slot].required) {
+        let readings = question.readings.iter().filter(|reading| reading.of == ReadingOf::Slot(slot));
+        statement.add(" AND d.words @@ ?::tsquery", [any_of(readings, false).as_str().into()]);
+    }
+    let wishes = &question.wishes;
+    if !wishes.projects.is_empty() {
+        statement.add(
+            " AND (t.project IN (SELECT uid FROM project WHERE id = ANY(?)) OR d.words @@ ?::tsquery)",
+            [wishes.projects.clone().into(), all_of(&wishes.project_tokens, false).as_str().into()],
+        );
+    }
+    if let Some((since, until)) = wishes.time {
+        statement.add(" AND d.at >= ? AND d.at < ?", [time_value(since), time_value(until)]);
+    }
 }
 
 fn add_filter(statement: &mut Statement, query: &Query) {

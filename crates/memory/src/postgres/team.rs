@@ -18,7 +18,7 @@ use crate::act::{LONGEST_TEXT, LONGEST_TITLE};
 use crate::error::Result;
 use crate::record::{DecisionRow, Foreign, ProjectRow, Record, TopicRow, Uid, Withdrawn, new_uid};
 use crate::store::Put;
-use crate::view::{Hit, Query};
+use crate::view::{Found, Query};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivered {
@@ -202,7 +202,7 @@ impl PostgresStore {
         self.link.transaction(Purpose::Reading, &async |at| read_changes(at, projects, after, limit).await)
     }
 
-    pub fn search_in(&mut self, projects: &[Uid], query: &Query) -> Result<Vec<Hit>> {
+    pub fn search_in(&mut self, projects: &[Uid], query: &Query) -> Result<Found> {
         self.link
             .transaction(Purpose::Reading, &async |at| search::search_in(at, query, Some(projects)).await)
     }

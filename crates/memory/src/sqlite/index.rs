@@ -321,8 +321,8 @@ pub(super) fn run_command(store: &Connection, what: &str) -> Result<()> {
 }
 
 /// FTS5 keeps this count; counting the table would read all of it.
-pub(super) fn count_logs(store: &Connection) -> Result<u64> {
-    let mut averages = store.prepare_cached(&format!("SELECT block FROM {LOG_INDEX}_data WHERE id = 1"))?;
+pub(super) fn count_texts(store: &Connection, index: &str) -> Result<u64> {
+    let mut averages = store.prepare_cached(&format!("SELECT block FROM {index}_data WHERE id = 1"))?;
     let mut rows = averages.query([])?;
     let Some(row) = rows.next()? else { return Ok(0) };
     // The first number of the record as a varint: seven bits per byte, the high bit marks continuation.
@@ -394,7 +394,7 @@ mod tests {
     fn the_index_counts_its_logs() {
         let folder = tempfile::tempdir().unwrap();
         let mut store = SqliteStore::open(&folder.path().join("memory.db")).unwrap().store;
-        let counted = |store: &mut SqliteStore| count_logs(&store.connection).unwrap();
+        let counted = |store: &mut SqliteStore| count_texts(&store.connection, LOG_INDEX).unwrap();
         assert_eq!(counted(&mut store), 0);
         store
             .write(|store| (1..=300).try_for_each(|number| insert_tokens(store, number << 2, "word")))

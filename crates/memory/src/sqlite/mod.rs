@@ -30,7 +30,7 @@ use tidegate_state::place;
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Record, SessionRow, Uid};
 use crate::store::{Put, Store};
-use crate::view::{Decision, Filter, Forget, Hit, Log, MemoryProject, Page, Paged, Query, Topic};
+use crate::view::{Decision, Filter, Forget, Found, Log, MemoryProject, Page, Paged, Query, Topic};
 
 pub use maintenance::{QuickCheck, StoreSizes, backup_to, is_sound, lock_copies, quick_check, salvage};
 pub use notes::SearchableNote;
@@ -297,7 +297,7 @@ impl Store for SqliteStore {
         self.read(|store| list::decisions(store, filter, page))
     }
 
-    fn search(&mut self, query: &Query) -> Result<Vec<Hit>> {
+    fn search(&mut self, query: &Query) -> Result<Found> {
         self.read(|store| search::search_store(store, query))
     }
 

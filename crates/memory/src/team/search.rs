@@ -8,7 +8,7 @@ use crate::memory::Memory;
 use crate::postgres::{Address, Patience, PostgresStore};
 use crate::record::Uid;
 use crate::store::Store;
-use crate::view::{Filter, Hit, HitKind, Query};
+use crate::view::{Filter, Found, Hit, HitKind, Query};
 
 /// Hits of this machine and of the team.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +17,8 @@ pub struct TeamSearch {
     pub hits: Vec<Hit>,
     /// Of logs of others, by uid.
     pub authors: BTreeMap<Uid, String>,
+    /// Words of the query that none of the hits has.
+    pub without: Vec<String>,
     /// Set if the server was asked and did not answer.
     pub unreachable: Option<String>,
 }
@@ -37,19 +39,24 @@ pub fn search_with_team(
     query: &Query,
     patience: Patience,
 ) -> Result<TeamSearch> {
-    let hits = memory.search(query)?;
-    let alone = |hits, unreachable| TeamSearch { hits, authors: BTreeMap::new(), unreachable };
-    let Some(address) = address else { return Ok(alone(hits, None)) };
-    let Some(projects) = projects_to_ask(memory, query)? else { return Ok(alone(hits, None)) };
+    let here = memory.search(query)?;
+    let of_machine = |found: Found, authors, unreachable| TeamSearch {
+        hits: found.hits,
+        authors,
+        without: found.without,
+        unreachable,
+    };
+    let alone = |found, unreachable| of_machine(found, BTreeMap::new(), unreachable);
+    let Some(address) = address else { return Ok(alone(here, None)) };
+    let Some(projects) = projects_to_ask(memory, query)? else { return Ok(alone(here, None)) };
     match ask_team(memory, address, patience, |team| search_team(team, &projects, query)) {
-        Ok((mut of_team, authors)) => {
+        Ok((mut there, authors)) => {
             // Forgotten here, and their author was asked to forget them.
-            let forgotten = memory.store().forgotten_of(of_team.iter().map(|hit| hit.uid.as_str()))?;
-            of_team.retain(|hit| !forgotten.contains(&hit.uid));
-            let hits = merge_hits(hits, of_team, query.limit());
-            Ok(TeamSearch { hits, authors, unreachable: None })
+            let forgotten = memory.store().forgotten_of(there.hits.iter().map(|hit| hit.uid.as_str()))?;
+            there.hits.retain(|hit| !forgotten.contains(&hit.uid));
+            Ok(of_machine(merge_found(here, there, query.limit()), authors, None))
         }
-        Err(why) => Ok(alone(hits, Some(why))),
+        Err(why) => Ok(alone(here, Some(why))),
     }
 }
 
@@ -96,21 +103,33 @@ fn search_team(
     team: &mut PostgresStore,
     projects: &[SharedProject],
     query: &Query,
-) -> Result<(Vec<Hit>, BTreeMap<Uid, String>)> {
+) -> Result<(Found, BTreeMap<Uid, String>)> {
     let names = adopted_projects(team, projects)?;
     let of_team: Vec<Uid> = names.into_keys().collect();
     if of_team.is_empty() {
-        return Ok((Vec::new(), BTreeMap::new()));
+        return Ok((Found::default(), BTreeMap::new()));
     }
     let filter = Filter { project: None, topic: None, ..query.filter.clone() };
-    let mut hits = team.search_in(&of_team, &Query { kinds: vec![HitKind::Log], filter, ..query.clone() })?;
-    hits.iter_mut().for_each(limits::limit_hit);
-    let uids: Vec<Uid> = hits.iter().map(|hit| hit.uid.clone()).collect();
+    let mut found =
+        team.search_in(&of_team, &Query { kinds: vec![HitKind::Log], filter, ..query.clone() })?;
+    found.hits.iter_mut().for_each(limits::limit_hit);
+    let uids: Vec<Uid> = found.hits.iter().map(|hit| hit.uid.clone()).collect();
     let mut authors = team.owners_of(&uids)?;
     for author in authors.values_mut() {
         *author = limits::limit_author(author);
     }
-    Ok((hits, authors))
+    Ok((found, authors))
+}
+
+/// A word is left out only if both stores left it out.
+fn merge_found(here: Found, there: Found, limit: usize) -> Found {
+    let without = match (here.hits.is_empty(), there.hits.is_empty()) {
+        (false, false) => here.without.into_iter().filter(|word| there.without.contains(word)).collect(),
+        (true, _) => there.without,
+        (_, true) => here.without,
+    };
+    let coverage = here.coverage.max(there.coverage);
+    Found { hits: merge_hits(here.hits, there.hits, limit), without, coverage }
 }
 
 /// Scores of two stores are not comparable, so the lists are interleaved; duplicates are dropped.

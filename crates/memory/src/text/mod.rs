@@ -2,28 +2,32 @@
 //!
 //! ```text
 //! text ─ scan ─► atoms ─► tokens ─► index of a store
-//! question ─► parts ─► tokens ─► candidates ─ rank ─► hits with snippets
+//! question ─► slots ─ thesaurus ─► readings ─► tokens ─► candidates ─ rank ─► hits with snippets
 //! ```
 //!
 //! An *atom* is a word, or one character of a script without spaces. *Tokens* are the contents of the index:
-//! stems of words, and characters alone and in pairs.
+//! stems of words, and characters alone and in pairs. A question asks for *slots* in any of their *readings*.
 
 mod fold;
+mod stem;
+mod scan;
+mod sequence;
+mod small_words;
+mod thesaurus;
+mod when;
 mod question;
 mod rank;
-mod scan;
-mod stem;
 
 use tidegate_core::text::hidden::unhidden;
 use tidegate_core::text::one_line::split_words;
 
-pub use question::{Question, QuestionPart};
-pub use rank::{Document, Fit, Weights, fit_document, freshness, make_snippet, score_document};
+pub use question::{NamedProject, Question, Reading, ReadingOf, Slot, Surroundings, Wishes};
+pub use rank::{Document, Fit, Scorer, freshness, keep_relevant, make_snippet};
 pub use scan::{Atom, collect_tokens, split_atoms};
 pub use stem::unfinished_stems;
 
 /// Changes when the same text gives other tokens: stores rebuild their index then.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The number of words with a given prefix that stand for a word that no text has.
 pub const MOST_COMPLETIONS: u16 = 24;

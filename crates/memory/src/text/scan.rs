@@ -16,10 +16,25 @@ pub struct Atom {
     pub(crate) what: u64,
     /// For the first part of a compound word the hash of the whole word, else the same as `what`.
     pub(crate) whole: u64,
+    /// Another reading of the same atom, else the same as `what`: the number of a version such as `v2`.
+    pub(crate) also: u64,
     /// The number of atoms of the whole word.
     pub(crate) parts: usize,
     pub(crate) start: usize,
     pub(crate) end: usize,
+    pub(crate) class: AtomClass,
+}
+
+/// What a match may step over, and where it may begin and end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AtomClass {
+    Word,
+    Katakana,
+    Hiragana,
+    /// A syllable between two Chinese characters that is not always written: 切り替え is 切替.
+    Optional,
+    /// Any other character of a script without spaces.
+    Character,
 }
 
 pub(super) enum Scanned<'a> {
@@ -78,13 +93,30 @@ pub(super) fn scan(text: &str, mut take: impl FnMut(Scanned<'_>)) {
                     }
                     at = end;
                 }
-                word.read(&text[start..at], start);
+                if let Some(signs) = language_signs(text, start, at) {
+                    at += signs.0;
+                    word.read_as(text, start, at, signs.1);
+                } else {
+                    word.read(&text[start..at], start);
+                }
                 if word.count > 0 {
                     take(Scanned::Word { parts: &word.parts[..word.count], whole: word.whole() });
                 }
             }
         }
     }
+}
+
+/// The length and the name of the signs behind the single letter of a language's name: `C++`, `C#`.
+fn language_signs(text: &str, start: usize, end: usize) -> Option<(usize, &'static str)> {
+    if end != start + 1 || !text.as_bytes()[start].is_ascii_alphabetic() {
+        return None;
+    }
+    let rest = &text[end..];
+    if rest.starts_with("++") {
+        return Some((2, "plusplus"));
+    }
+    rest.starts_with('#').then_some((1, "sharp"))
 }
 
 /// The same as [`fold::class_of`] for ASCII, only faster.
@@ -118,8 +150,9 @@ impl WordReader {
         self.whole.clear();
         // Fast path for most words: only a capital at the start to fold.
         let bytes = text.as_bytes();
-        let plain = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-        if bytes.len() <= LONGEST && bytes[0].is_ascii_alphanumeric() && bytes[1..].iter().all(plain) {
+        let is_plain = bytes[0].is_ascii_alphabetic() && bytes[1..].iter().all(u8::is_ascii_lowercase)
+            || bytes.iter().all(u8::is_ascii_digit);
+        if bytes.len() <= LONGEST && is_plain {
             let part = self.next_part(offset, offset + text.len());
             part.push_str(text);
             part.make_ascii_lowercase();
@@ -128,8 +161,9 @@ impl WordReader {
         }
         let mut open = false;
         let mut before: Option<char> = None;
-        let mut chars = text.char_indices().peekable();
-        while let Some((at, c)) = chars.next() {
+        let splits_digits = counts_as_words(bytes);
+        for (at, c) in text.char_indices() {
+            let rest = &text[at + c.len_utf8()..];
             let at = offset + at;
             if c == '_' {
                 self.close(&mut open, at);
@@ -139,16 +173,17 @@ impl WordReader {
             if fold::class_of(c) == CharClass::Mark {
                 continue;
             }
-            let next_is_small = chars.peek().is_some_and(|(_, next)| next.is_lowercase());
-            let begins = before.is_some_and(|before| {
-                c.is_uppercase() && (before.is_lowercase() || before.is_uppercase() && next_is_small)
-            });
-            if begins {
+            if before.is_some_and(|before| begins_part(before, c, rest, text, splits_digits)) {
                 self.close(&mut open, at);
             }
             if !open {
                 self.next_part(at, at);
                 open = true;
+            }
+            // Of several, as in APIs and IDs.
+            if c == 's' && before.is_some_and(char::is_uppercase) && !rest.starts_with(char::is_alphanumeric)
+            {
+                continue;
             }
             let folded = fold::fold_word_char(c);
             let part = &mut self.parts[self.count - 1].0;
@@ -162,6 +197,16 @@ impl WordReader {
         }
         self.close(&mut open, offset + text.len());
         stem(&mut self.whole);
+    }
+
+    /// A letter with signs, under a name that is a word.
+    fn read_as(&mut self, text: &str, start: usize, end: usize, name: &str) {
+        self.count = 0;
+        self.whole.clear();
+        let letter = char::from(text.as_bytes()[start].to_ascii_lowercase());
+        let part = self.next_part(start, end);
+        part.push(letter);
+        part.push_str(name);
     }
 
     fn whole(&self) -> &str {
@@ -188,6 +233,77 @@ impl WordReader {
     }
 }
 
+/// Letters in front of a version: `UUIDv7` is `UUID v7` in small letters, too.
+const VERSIONED: [&str; 8] = ["uuid", "ip", "api", "http", "tls", "ssl", "oauth", "smb"];
+
+/// More changes between letters and digits are those of a key, not of a name with a number.
+const MOST_CHANGES: usize = 4;
+
+fn counts_as_words(word: &[u8]) -> bool {
+    let changes = word.windows(2).filter(|pair| {
+        pair[0].is_ascii_digit() && pair[1].is_ascii_alphabetic()
+            || pair[0].is_ascii_alphabetic() && pair[1].is_ascii_digit()
+    });
+    changes.take(MOST_CHANGES + 1).count() <= MOST_CHANGES
+}
+
+/// Whether a part begins at `c`, which is followed by `rest`.
+fn begins_part(before: char, c: char, rest: &str, word: &str, splits_digits: bool) -> bool {
+    let mut after = rest.chars();
+    let (next, second) = (after.next(), after.next());
+    let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
+    if matches!(c, 'v' | 'V') && is_digit(next) && before.is_alphabetic() {
+        let in_front = &word[..word.len() - rest.len() - 1];
+        return before.is_uppercase() || VERSIONED.contains(&in_front);
+    }
+    if c.is_ascii_digit() != before.is_ascii_digit() {
+        // Also a number behind a single v is its version.
+        return splits_digits
+            && !(c.is_ascii_digit() && matches!(before, 'v' | 'V') && is_version(word, rest));
+    }
+    if !c.is_uppercase() {
+        return false;
+    }
+    let ends_plural = next == Some('s') && !second.is_some_and(char::is_alphanumeric);
+    let is_version = next == Some('v') && is_digit(second);
+    let next_is_small = next.is_some_and(char::is_lowercase) && !ends_plural && !is_version;
+    before.is_lowercase() || before.is_uppercase() && next_is_small
+}
+
+/// Whether the digit in front of `rest` follows a v that stands alone or behind other letters of a name.
+fn is_version(word: &str, rest: &str) -> bool {
+    let in_front = word.as_bytes()[..word.len() - rest.len() - 1].strip_suffix(b"v");
+    let in_front = in_front.or_else(|| word.as_bytes()[..word.len() - rest.len() - 1].strip_suffix(b"V"));
+    in_front.is_some_and(|in_front| {
+        in_front.last().is_none_or(|last| !last.is_ascii_lowercase())
+            || std::str::from_utf8(in_front).is_ok_and(|name| VERSIONED.contains(&name))
+    })
+}
+
+/// The number of a version such as `v2`.
+pub(super) fn version_number(word: &str) -> Option<&str> {
+    let number = word.strip_prefix('v')?;
+    (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(number)
+}
+
+/// A letter within a name with digits says nothing alone.
+pub(super) fn is_worth_a_token(part: &str) -> bool {
+    part.len() > 1 || !part.bytes().all(|byte| byte.is_ascii_alphabetic())
+}
+
+/// Syllables that end the stem of a verb, and are not always written between two Chinese characters.
+const OPTIONAL: &str = "いきしちみりぎじびえけせてめれげべ";
+
+/// Whether this character of a run may be left out.
+pub(super) fn is_optional(run: &[RunChar], at: usize) -> bool {
+    let is_han = |one: Option<&RunChar>| one.is_some_and(|one| one.script == Script::Han);
+    run[at].script == Script::Hiragana
+        && at > 0
+        && is_han(run.get(at - 1))
+        && is_han(run.get(at + 1))
+        && OPTIONAL.contains(run[at].folded)
+}
+
 pub(super) fn hash_word(text: &str) -> u64 {
     fnv::hash(text.bytes())
 }
@@ -207,20 +323,23 @@ pub fn split_atoms(text: &str) -> Vec<Atom> {
 pub(super) fn atoms_into(text: &str, atoms: &mut Vec<Atom>) {
     atoms.clear();
     scan(text, |found| match found {
-        Scanned::Run(run) => atoms.extend(run.iter().map(|one| {
+        Scanned::Run(run) => atoms.extend(run.iter().enumerate().map(|(at, one)| {
             let what = hash_char(one.folded);
-            Atom { what, whole: what, parts: 1, start: one.start, end: one.end }
+            let class = match one.script {
+                Script::Katakana => AtomClass::Katakana,
+                Script::Hiragana if is_optional(run, at) => AtomClass::Optional,
+                Script::Hiragana => AtomClass::Hiragana,
+                _ => AtomClass::Character,
+            };
+            Atom { what, whole: what, also: what, parts: 1, start: one.start, end: one.end, class }
         })),
-        Scanned::Word { parts: [(word, start, end)], .. } => {
-            let what = hash_word(word);
-            atoms.push(Atom { what, whole: what, parts: 1, start: *start, end: *end });
-        }
         Scanned::Word { parts, whole } => {
             let whole = hash_word(whole);
             atoms.extend(parts.iter().enumerate().map(|(place, (part, start, end))| {
                 let what = hash_word(part);
+                let also = version_number(part).map_or(what, hash_word);
                 let (whole, parts) = if place == 0 { (whole, parts.len()) } else { (what, 1) };
-                Atom { what, whole, parts, start: *start, end: *end }
+                Atom { what, whole, also, parts, start: *start, end: *end, class: AtomClass::Word }
             }));
         }
     });
@@ -234,9 +353,15 @@ pub fn collect_tokens(text: &str, into: &mut BTreeSet<String>) {
             for at in 0..run.len() {
                 let first = run[at].folded.encode_utf8(&mut bytes).len();
                 add_token(std::str::from_utf8(&bytes[..first]).unwrap_or_default(), into);
-                if let Some(next) = run.get(at + 1) {
+                let mut add_pair = |next: &RunChar| {
                     let second = next.folded.encode_utf8(&mut bytes[first..]).len();
                     add_token(std::str::from_utf8(&bytes[..first + second]).unwrap_or_default(), into);
+                };
+                if let Some(next) = run.get(at + 1) {
+                    add_pair(next);
+                    if is_optional(run, at + 1) {
+                        add_pair(&run[at + 2]);
+                    }
                 }
             }
         }
@@ -244,8 +369,11 @@ pub fn collect_tokens(text: &str, into: &mut BTreeSet<String>) {
             if parts.len() > 1 {
                 add_token(whole, into);
             }
-            for (part, ..) in parts {
+            for (part, ..) in parts.iter().filter(|(part, ..)| parts.len() == 1 || is_worth_a_token(part)) {
                 add_token(part, into);
+                if let Some(number) = version_number(part) {
+                    add_token(number, into);
+                }
             }
         }
     });
@@ -281,7 +409,14 @@ mod tests {
             ("HTTPServer", "http httpserver server"),
             ("snake_case_", "cas snak snakecas"),
             ("src/lib.rs", "lib rs src"),
-            ("v1.95", "95 v1"),
+            ("v1.95", "1 95 v1"),
+            ("200ms", "200 200ms ms"),
+            ("UUIDv7 uuidv7 dev2", "2 7 dev dev2 uuid uuidv7 v7"),
+            ("p99 k8s", "8 99 k8s p99"),
+            ("APIs, order_ids and IDs", "and api id order orderid"),
+            ("C++, C# or F#?", "cplusplus csharp fsharp or"),
+            ("切り替え", "え り り替 切 切り 切替 替 替え"),
+            ("a1b2c3d4e5", "a1b2c3d4e5"),
             ("__ -- ::", ""),
             ("e\u{301}te\u{301}", "ete"),
         ] {

@@ -96,7 +96,7 @@ fn logs(memory: &mut Memory) -> usize {
 
 fn found(memory: &mut Memory, text: &str) -> Vec<String> {
     let query = Query { text: text.to_owned(), limit: 20, ..Query::default() };
-    memory.search(&query).unwrap().into_iter().map(|hit| hit.uid).collect()
+    memory.search(&query).unwrap().hits.into_iter().map(|hit| hit.uid).collect()
 }
 
 #[cfg(unix)]
@@ -272,7 +272,7 @@ fn stock_and_progress_are_found() {
         memory.refresh_notes(Path::new(&own.root), &own.key).unwrap();
     }
     let search = |memory: &mut Memory, text: &str| {
-        memory.search(&Query { text: text.to_owned(), ..Query::default() }).unwrap()
+        memory.search(&Query { text: text.to_owned(), ..Query::default() }).unwrap().hits
     };
     let hit = search(&mut memory, "zebra").remove(0);
     assert_eq!(

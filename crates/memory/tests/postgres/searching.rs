@@ -32,6 +32,6 @@ fn topics_of_sessions_do_not_crowd_a_decision_out() {
     }
     store.put(&records).unwrap();
     let query = Query { text: "harbour dredged".to_owned(), limit: 5, ..Query::default() };
-    let found = store.search(&query).unwrap();
+    let found = store.search(&query).unwrap().hits;
     assert!(found.iter().any(|hit| hit.kind == HitKind::Decision), "{found:?}");
 }

@@ -18,7 +18,7 @@ use tidegate_memory::error::{Error, ErrorKind, Result};
 use tidegate_memory::record::{ProjectRow, Record, TopicRow, TopicStatus, Uid};
 use tidegate_memory::sqlite::SqliteStore;
 use tidegate_memory::store::{Put, Store};
-use tidegate_memory::view::{self, Decision, Filter, Forget, Hit, Log, Page, Paged, Query};
+use tidegate_memory::view::{self, Decision, Filter, Forget, Found, Log, Page, Paged, Query};
 use tidegate_memory::worker::{Summarise, Worker, WorkerEvent, WorkerReport};
 use tidegate_state::feature::memory::spool;
 use tidegate_state::place::{PlaceEnv, StateDir};
@@ -296,7 +296,7 @@ impl Store for Refuses<'_> {
     fn decisions(&mut self, filter: &Filter, page: &Page) -> Result<Paged<Decision>> {
         self.store.decisions(filter, page)
     }
-    fn search(&mut self, query: &Query) -> Result<Vec<Hit>> {
+    fn search(&mut self, query: &Query) -> Result<Found> {
         self.store.search(query)
     }
     fn forget(&mut self, what: &Forget) -> Result<Vec<Uid>> {

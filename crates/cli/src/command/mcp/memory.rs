@@ -117,14 +117,14 @@ impl Memory {
         Ok(act::startup(&mut self.memory, &self.here.config.memory, self.own.as_ref(), limit)?)
     }
 
-    /// As `tidegate memory search`.
-    pub(super) fn search(&mut self, query: &Query) -> Result<Vec<Authored>, CliError> {
+    /// As `tidegate memory search`; also the words that no result has.
+    pub(super) fn search(&mut self, query: &Query) -> Result<(Vec<Authored>, Vec<String>), CliError> {
         if let (Some(root), Some(own)) = (&self.here.root, &self.own) {
             self.memory.refresh_notes(root, &own.key)?;
         }
         let found = team_of::search_with_team(&self.here, &mut self.memory, query)?;
         self.without_team = found.note();
-        Ok(act::with_authors(&mut self.memory, found.hits, &found.authors)?)
+        Ok((act::with_authors(&mut self.memory, found.hits, &found.authors)?, found.without))
     }
 }
 

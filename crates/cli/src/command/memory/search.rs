@@ -23,12 +23,15 @@ Examples:
   tidegate memory search busy timeout
   tidegate memory search '\"busy timeout\"' --project . --since 30d
   tidegate memory search 設計 --kind decision --kind log
+  tidegate memory search why did we drop redis last month
   tidegate memory search parser --json | jq -r '.results[] | .at + \" \" + .title'
 
-Finds texts with all words, in English and Japanese; put a phrase in double quotes.
-If no text has all words, it finds those with the most. The last word may be the
-beginning of one. Searches logs, decisions and topics of all projects, and the
-learnings and progress notes of projects that were worked in.")]
+Finds texts with any of the words in any form, also in the other of English and
+Japanese; those that fit best come first. Whole questions work. A phrase in double
+quotes has to occur as it is. A project's name and words such as `last week`
+narrow the search if something fits. The last word may be the beginning of one.
+Words that no result has are named. Searches logs, decisions and topics of all
+projects, and the learnings and progress notes of projects that were worked in.")]
 pub(crate) struct Args {
     /// Words to look for
     #[arg(value_name = "QUERY", required = true, num_args = 1..)]
@@ -71,14 +74,17 @@ impl KindName {
 #[derive(Serialize)]
 struct Results {
     results: Vec<Authored>,
+    /// Words that no result has, if any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    without: Vec<String>,
     /// Jobs that wait for a worker, if any.
     #[serde(skip_serializing_if = "is_none")]
     waiting: usize,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let (hits, note, waiting) = match Opened::look()? {
-        None => (Vec::new(), None, count_waiting_jobs(&Here::find()?)),
+    let (hits, without, note, waiting) = match Opened::look()? {
+        None => (Vec::new(), Vec::new(), None, count_waiting_jobs(&Here::find()?)),
         Some(mut opened) => {
             let filter = opened.filter(&args.filter)?;
             // The project's own files may have changed since the worker read them.
@@ -86,11 +92,12 @@ pub(super) fn run(args: &Args) -> Outcome {
                 opened.memory.refresh_notes(&root, &own.key)?;
             }
             let kinds: Vec<HitKind> = args.kind.iter().map(|kind| kind.kind()).collect();
-            let query = Query { text: args.query.join(" "), kinds, filter, limit: args.limit.into() };
+            let local = Some(LocalClock::of_system(opened.here.now).local_time());
+            let query = Query { text: args.query.join(" "), kinds, filter, limit: args.limit.into(), local };
             let found = team::search_with_team(&opened.here, &mut opened.memory, &query)?;
             let note = found.unreachable.clone();
             let hits = act::with_authors(&mut opened.memory, found.hits, &found.authors)?;
-            (hits, note, count_waiting_jobs(&opened.here))
+            (hits, found.without, note, count_waiting_jobs(&opened.here))
         }
     };
     if let Some(why) = &note {
@@ -101,7 +108,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     }
     say_waiting(waiting);
     if args.json {
-        print::json(&Results { results: hits, waiting });
+        print::json(&Results { results: hits, without, waiting });
         return Ok(ExitCode::SUCCESS);
     }
     if hits.is_empty() {
@@ -112,11 +119,11 @@ pub(super) fn run(args: &Args) -> Outcome {
         .print_to_stderr();
         return Ok(ExitCode::SUCCESS);
     }
-    hits_page(&LocalClock::of_system(tidegate_state::clock::now()), &hits).print();
+    hits_page(&LocalClock::of_system(tidegate_state::clock::now()), &hits, &without).print();
     Ok(ExitCode::SUCCESS)
 }
 
-fn hits_page(clock: &LocalClock, hits: &[Authored]) -> Page {
+fn hits_page(clock: &LocalClock, hits: &[Authored], without: &[String]) -> Page {
     let mut page = Page::new();
     for Authored { hit, by } in hits {
         page.gap();
@@ -134,6 +141,19 @@ fn hits_page(clock: &LocalClock, hits: &[Authored]) -> Page {
                 page.paragraph(marked_words(&hit.snippet));
             }
         });
+    }
+    if !without.is_empty() {
+        let words: Vec<String> = without.iter().map(|word| line(word, 40)).collect();
+        page.gap();
+        page.paragraph(
+            Text::from(both!(
+                "Without: {words}. No result has this.",
+                "除いた言葉: {ja}。どの結果にもありません。",
+                words = words.join(", "),
+                ja = words.join("、")
+            ))
+            .dim(),
+        );
     }
     page
 }
@@ -188,6 +208,9 @@ mod tests {
             },
             Authored { hit: hit(HitKind::Stock, "x", "One lock per project", "**lock**"), by: None },
         ];
-        assert_looks("memory-search", &hits_page(&LocalClock::utc(Millis(1_794_963_600_000)), &hits));
+        let clock = LocalClock::utc(Millis(1_794_963_600_000));
+        assert_looks("memory-search", &hits_page(&clock, &hits, &[]));
+        let without = ["kubernetes".to_owned(), "先週".to_owned()];
+        assert_looks("memory-search-without", &hits_page(&clock, &hits[2..], &without));
     }
 }

@@ -297,7 +297,7 @@ pub(crate) fn topics_move_and_are_never_parts_of_themselves(stores: &mut impl St
     let search = |store: &mut dyn Store, project| {
         let query =
             Query { text: "設計".to_owned(), filter: in_project(project), limit: 9, ..Query::default() };
-        store.search(&query).unwrap().into_iter().map(|hit| (hit.uid, hit.project)).collect::<Vec<_>>()
+        store.search(&query).unwrap().hits.into_iter().map(|hit| (hit.uid, hit.project)).collect::<Vec<_>>()
     };
     assert_eq!(search(&mut *store, p2), [("l2".to_owned(), Some("p2".to_owned()))]);
     assert_eq!(search(&mut *store, p1), []);

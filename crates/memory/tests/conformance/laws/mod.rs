@@ -130,5 +130,5 @@ fn decisions(store: &mut dyn Store, filter: &Filter) -> Vec<String> {
 
 fn found(store: &mut dyn Store, text: &str) -> Vec<String> {
     let query = Query { text: text.to_owned(), limit: 100, ..Query::default() };
-    store.search(&query).unwrap().into_iter().map(|hit| hit.uid).collect()
+    store.search(&query).unwrap().hits.into_iter().map(|hit| hit.uid).collect()
 }

@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use proptest::prelude::*;
 use tidegate_memory::record::{DecisionRow, LogRow, LogSource, Record, TopicRow};
 use tidegate_memory::store::Store;
-use tidegate_memory::text::Question;
+use tidegate_memory::text::{Question, Surroundings};
 use tidegate_memory::view::{Filter, Forget, HitKind, Query};
 
 use super::{Stores, filled, found, id_of_project, id_of_topic};
@@ -53,10 +53,14 @@ pub(crate) fn words_are_found(stores: &mut impl Stores) {
         ("timeo", vec!["busy"]),
         ("parser.rs", vec!["l1"]),
     ] {
-        assert_eq!(found(&mut *store, question), expected, "{question}");
+        let mut found = found(&mut *store, question);
+        assert_eq!(found.is_empty(), expected.is_empty(), "{question}: {found:?}");
+        // What has only some of the words comes behind.
+        found.truncate(expected.len());
+        assert_eq!(found, expected, "{question}");
     }
     let query = Query { text: "設計".to_owned(), limit: 1, ..Query::default() };
-    let hit = store.search(&query).unwrap().remove(0);
+    let hit = store.search(&query).unwrap().hits.remove(0);
     assert_eq!((hit.kind, hit.id.as_str(), hit.title.as_str()), (HitKind::Log, "l2", "検索の設計"));
     assert_eq!(hit.snippet, "全文検索の**設計**を変更した。二文字の単語も見つかる。");
     assert_eq!((hit.project.as_deref(), hit.topic.as_deref()), (Some("p1"), Some("Topic t2")));
@@ -137,8 +141,9 @@ pub(crate) fn filters_hold_for_a_search(stores: &mut impl Stores) {
     let mut store = filled(stores);
     let (p2, t1) = (id_of_project(&mut *store, "p2"), id_of_topic(&mut *store, "t1"));
     let search = |store: &mut dyn Store, text: &str, kinds: &[HitKind], filter: Filter| {
-        let query = Query { text: text.to_owned(), kinds: kinds.to_vec(), filter, limit: 50 };
-        let mut uids: Vec<String> = store.search(&query).unwrap().into_iter().map(|hit| hit.uid).collect();
+        let query = Query { text: text.to_owned(), kinds: kinds.to_vec(), filter, limit: 50, local: None };
+        let mut uids: Vec<String> =
+            store.search(&query).unwrap().hits.into_iter().map(|hit| hit.uid).collect();
         uids.sort();
         uids
     };
@@ -158,7 +163,7 @@ pub(crate) fn filters_hold_for_a_search(stores: &mut impl Stores) {
     assert_eq!(search(store, "t4", &[HitKind::Topic, HitKind::Log], of()), ["t4"]);
     assert_eq!(search(store, "log", &[HitKind::Stock], of()), Vec::<String>::new());
     let query = Query { text: "log".to_owned(), limit: 2, ..Query::default() };
-    assert_eq!(store.search(&query).unwrap().len(), 2);
+    assert_eq!(store.search(&query).unwrap().hits.len(), 2);
 }
 
 pub(crate) fn what_changed_is_found_by_what_it_is_now(stores: &mut impl Stores) {
@@ -203,15 +208,18 @@ pub(crate) fn any_word_of_a_text_finds_it(stores: &mut impl Stores) {
             let mut row = log(&uid, "t1", 1000 + number.get());
             row.text.clone_from(&text);
             store.put(&[Record::Log(row)]).unwrap();
-            for word in text.split_whitespace().filter(|word| !Question::parse(word).is_empty()) {
+            for word in text
+                .split_whitespace()
+                .filter(|word| !Question::parse(word, Surroundings::default()).is_empty())
+            {
                 let query = Query { text: word.to_owned(), limit: 200, ..Query::default() };
-                let found = store.search(&query).unwrap();
+                let found = store.search(&query).unwrap().hits;
                 prop_assert!(found.iter().any(|hit| hit.uid == uid), "{word:?} in {text:?}");
             }
             store.forget(&Forget::Log(uid.clone())).unwrap();
             for word in text.split_whitespace() {
                 let query = Query { text: word.to_owned(), limit: 200, ..Query::default() };
-                prop_assert!(store.search(&query).unwrap().iter().all(|hit| hit.uid != uid), "{word:?}");
+                prop_assert!(store.search(&query).unwrap().hits.iter().all(|hit| hit.uid != uid), "{word:?}");
             }
             Ok(())
         })
@@ -237,7 +245,7 @@ pub(crate) fn decisions_are_found_among_many_topics(stores: &mut impl Stores) {
     store.put(&rows).unwrap();
     for kinds in [vec![], vec![HitKind::Decision, HitKind::Topic]] {
         let query = Query { text: "lexer".to_owned(), kinds, limit: 200, ..Query::default() };
-        let hits = store.search(&query).unwrap();
+        let hits = store.search(&query).unwrap().hits;
         assert_eq!(hits.first().map(|hit| hit.uid.as_str()), Some("d9"));
         assert!(hits.len() > 50);
     }
@@ -274,8 +282,7 @@ pub(crate) fn beginnings_and_parts_of_names_are_found(stores: &mut impl Stores) 
     assert_eq!(found(&mut *store, "TailTranscript"), Vec::<String>::new());
 }
 
-/// Among very many texts with either word, the few with both; if no text has all words, those with the
-/// rarest.
+/// Among very many texts with either word, the few with both come first; if no text has all words, those with the most.
 pub(crate) fn words_that_hardly_meet_are_found(stores: &mut impl Stores) {
     let mut store = filled(stores);
     let rows: Vec<Record> = (0..700)
@@ -294,11 +301,15 @@ pub(crate) fn words_that_hardly_meet_are_found(stores: &mut impl Stores) {
     store.put(&rows).unwrap();
     let both: Vec<String> = (0..10).rev().map(|n| format!("m{}", n * 70 + 3)).collect();
     for question in ["lantern harbour", "deploy harbour lantern", "\"lantern and harbour\" deploy"] {
-        assert_eq!(found(&mut *store, question), both, "{question}");
+        let found = found(&mut *store, question);
+        assert_eq!(found.get(..both.len()), Some(both.as_slice()), "{question}");
     }
     let with_anchor = found(&mut *store, "deploy harbour lantern anchor");
     let has_anchor = |uid: &String| uid[1..].parse::<u64>().is_ok_and(|n| n % 5 == 0);
-    assert!(!with_anchor.is_empty() && with_anchor.iter().all(has_anchor), "{with_anchor:?}");
+    assert!(
+        with_anchor.iter().take(10).all(has_anchor) && with_anchor.len() >= 10,
+        "the rarest: {with_anchor:?}"
+    );
 }
 
 /// Also behind many newer texts that contain the words of the compound separately.
@@ -311,6 +322,6 @@ pub(crate) fn a_compound_is_found_behind_its_words(stores: &mut impl Stores) {
     rows.extend((0..500).map(|n| with(format!("m{n}"), "変更は履歴にあり、設計とは別", 100 + n)));
     store.put(&rows).unwrap();
     for question in ["設計変更", "変更履歴", "設計変更履歴"] {
-        assert_eq!(found(&mut *store, question), ["old"], "{question}");
+        assert_eq!(found(&mut *store, question).first().map(String::as_str), Some("old"), "{question}");
     }
 }

@@ -9,6 +9,7 @@ use super::arguments::parse_times;
 use super::schema::{self, text};
 use super::{Content, Does, Done, Tool, parse_arguments, rows};
 use crate::command::mcp::memory::{Memory, ProjectName};
+use crate::local_time::LocalClock;
 
 pub(super) const TOOL: Tool = Tool { name: "search", definition, does: Does::Looks(call) };
 
@@ -33,7 +34,8 @@ fn definition() -> Value {
     json!({
         "title": "Search the memory",
         "description": "Find what was asked, done and decided in earlier sessions, and learnings (stock) and progress notes, by \
-            words in any language. Quote words that belong together.",
+            any words, in English or Japanese, whole questions too. A project's name and times such as \"last week\" narrow it. \
+            Quote words that belong together.",
         "inputSchema": schema::object(json!({
             "query": schema::written("The words", 1_000),
             "kinds": schema::list(&kinds, "Only these kinds"),
@@ -49,6 +51,7 @@ fn definition() -> Value {
         }), &["query"]),
         "outputSchema": schema::object(json!({
             "results": schema::list(&hit, "What was found"),
+            "without": schema::list(&text("A word"), "Words of the query that no result has, if any"),
         }), &["results"]),
         "annotations": schema::reads(),
     })
@@ -87,8 +90,9 @@ fn call(given: Value, memory: Option<&mut Memory>) -> Done {
             ..Filter::default()
         },
         limit: given.limit.unwrap_or(USUAL),
+        local: Some(LocalClock::of_system(memory.now()).local_time()),
     };
-    let hits = memory.search(&query)?;
+    let (hits, without) = memory.search(&query)?;
     let mut lines: Vec<String> = hits
         .iter()
         .map(|Authored { hit, by }| {
@@ -109,5 +113,10 @@ fn call(given: Value, memory: Option<&mut Memory>) -> Done {
     if lines.is_empty() {
         lines.push("Nothing found. Try fewer or other words.".to_owned());
     }
-    Ok(Content { texts: vec![lines.join("\n")], structured: json!({ "results": hits }) })
+    let mut structured = json!({ "results": hits });
+    if !without.is_empty() {
+        lines.push(format!("Without: {}. No result has this.", without.join(", ")));
+        structured["without"] = json!(without);
+    }
+    Ok(Content { texts: vec![lines.join("\n")], structured })
 }

@@ -1,0 +1,137 @@
+//! From texts that were found to an answer, the same for every store: one result per exchange, nothing that fits badly, and
+//! the words that none of the results has.
+
+use std::collections::HashMap;
+
+use crate::record::relay_of_decision;
+use crate::text::{Fit, Question, keep_relevant};
+
+/// What a text is about, to tell which of them are of one exchange.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Identity {
+    Log { uid: String, topic: String },
+    Decision { uid: String },
+    Topic { topic: String, is_automatic: bool },
+    Note,
+}
+
+/// A text that was found.
+#[derive(Clone, Debug)]
+pub(crate) struct Candidate<T> {
+    pub(crate) text: T,
+    pub(crate) identity: Identity,
+    /// Its score has the age and the kind of the text in it.
+    pub(crate) fit: Fit,
+}
+
+/// What a second text of the same exchange adds to its score.
+const SECOND: f64 = 0.15;
+
+/// Best first. `newer` orders equals.
+pub(crate) fn settle<T>(
+    mut found: Vec<Candidate<T>>,
+    limit: usize,
+    question: &Question,
+    newer: impl Fn(&T, &T) -> std::cmp::Ordering,
+) -> Vec<Candidate<T>> {
+    join_exchanges(&mut found);
+    keep_relevant(&mut found, usize::from(!question.wishes.is_empty()), |candidate| candidate.fit);
+    found.sort_by(|one, other| {
+        other.fit.score.total_cmp(&one.fit.score).then_with(|| newer(&one.text, &other.text))
+    });
+    found.truncate(limit);
+    found
+}
+
+/// A log stands for the decisions that were found in it and for the automatic topic of its session.
+fn join_exchanges<T>(found: &mut Vec<Candidate<T>>) {
+    let (mut logs, mut topics) = (HashMap::new(), HashMap::new());
+    for (place, candidate) in found.iter().enumerate() {
+        if let Identity::Log { uid, topic } = &candidate.identity {
+            logs.insert(uid.clone(), place);
+            topics.insert(topic.clone(), place);
+        }
+    }
+    let mut gone = vec![false; found.len()];
+    for place in 0..found.len() {
+        let log = match &found[place].identity {
+            Identity::Decision { uid } => relay_of_decision(uid).and_then(|relay| logs.get(relay)).copied(),
+            Identity::Topic { topic, is_automatic: true } => {
+                gone[place] = topics.contains_key(topic);
+                None
+            }
+            _ => None,
+        };
+        if let Some(log) = log {
+            gone[place] = true;
+            let (other, fit) = (found[place].fit, found[log].fit);
+            found[log].fit = Fit {
+                score: fit.score.max(other.score) + SECOND * fit.score.min(other.score),
+                coverage: fit.coverage.max(other.coverage),
+                has: fit.has | other.has,
+            };
+        }
+    }
+    let mut gone = gone.into_iter();
+    found.retain(|_| gone.next() != Some(true));
+}
+
+/// The share of the question that the best of these has.
+pub(crate) fn best_coverage<T>(shown: &[Candidate<T>]) -> f64 {
+    shown.iter().map(|candidate| candidate.fit.coverage).fold(0.0, f64::max)
+}
+
+/// Words that none of these has.
+pub(crate) fn words_without<T>(question: &Question, shown: &[Candidate<T>]) -> Vec<String> {
+    if shown.is_empty() {
+        return Vec::new();
+    }
+    let has = shown.iter().fold(0, |has, candidate| has | candidate.fit.has);
+    let mut words: Vec<String> = Vec::new();
+    for (place, slot) in question.slots.iter().enumerate() {
+        if has & 1 << place == 0 && slot.says_something() && !words.contains(&slot.typed) {
+            words.push(slot.typed.clone());
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Surroundings;
+
+    fn candidate(name: &'static str, identity: Identity, score: f64, has: u32) -> Candidate<&'static str> {
+        Candidate { text: name, identity, fit: Fit { score, coverage: 1.0, has } }
+    }
+
+    fn log(uid: &str, topic: &str) -> Identity {
+        Identity::Log { uid: uid.to_owned(), topic: topic.to_owned() }
+    }
+
+    #[test]
+    fn an_exchange_is_one_result() {
+        let topic = |topic: &str, is_automatic| Identity::Topic { topic: topic.to_owned(), is_automatic };
+        let decision = |uid: &str| Identity::Decision { uid: uid.to_owned() };
+        let found = vec![
+            candidate("its decision", decision("l:0"), 3.0, 1),
+            candidate("log", log("l", "t"), 1.0, 2),
+            candidate("its topic", topic("t", true), 9.0, 1),
+            candidate("a topic by hand", topic("u", false), 2.0, 1),
+            candidate("another decision", decision("m:0"), 1.5, 1),
+            candidate("the topic of another session", topic("v", true), 1.0, 1),
+        ];
+        let shown = settle(found, 10, &Question::default(), |_, _| std::cmp::Ordering::Equal);
+        let names: Vec<&str> = shown.iter().map(|one| one.text).collect();
+        assert_eq!(names, ["log", "a topic by hand", "another decision", "the topic of another session"]);
+        assert_eq!(shown[0].fit.has, 3);
+    }
+
+    #[test]
+    fn what_no_result_has_is_named() {
+        let question = Question::parse("the kubernetes memory limit", Surroundings::default());
+        let shown = [candidate("log", log("l", "t"), 1.0, 0b110)];
+        assert_eq!(words_without(&question, &shown), ["kubernetes"]);
+        assert!(words_without::<&str>(&question, &[]).is_empty());
+    }
+}
