@@ -31,3 +31,5 @@ pub mod memory;
 pub mod act;
 
 pub mod worker;
+
+pub mod import;

@@ -295,11 +295,29 @@ impl TranscriptParser {
 
     /// `None` if the line is skipped or is not an entry.
     pub fn entry<'a>(&self, line: &'a [u8]) -> Option<TranscriptEntry<'a>> {
-        if !self.needles.is_empty() && !self.needles.iter().any(|needle| needle.is_in(line)) {
-            return None;
-        }
-        (self.read)(line)
+        if self.skips(line) { None } else { (self.read)(line) }
     }
+
+    pub fn read_line<'a>(&self, line: &'a [u8]) -> LineRead<'a> {
+        if self.skips(line) {
+            return LineRead::Skipped;
+        }
+        (self.read)(line).map_or(LineRead::Damaged, LineRead::Entry)
+    }
+
+    fn skips(&self, line: &[u8]) -> bool {
+        !self.needles.is_empty() && !self.needles.iter().any(|needle| needle.is_in(line))
+    }
+}
+
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "one at a time, never in a list")]
+pub enum LineRead<'a> {
+    /// Not of a kind that is sought.
+    Skipped,
+    /// Not what the host writes.
+    Damaged,
+    Entry(TranscriptEntry<'a>),
 }
 
 /// Without empty lines.
