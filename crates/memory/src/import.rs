@@ -122,7 +122,7 @@ struct Run<'i, 'a> {
     importer: &'i mut Importer<'a>,
     report: ImportReport,
     batch: Vec<Record>,
-    /// Relays in the batch, with the secrets in each.
+    /// Relays in the batch.
     waiting: usize,
     pending: PendingRows,
     sessions: BTreeSet<u64>,
@@ -174,7 +174,7 @@ impl Run<'_, '_> {
         };
         self.report.files += 1;
         let before = self.report.bytes;
-        let mut passed: HashMap<String, Option<Millis>> = HashMap::new();
+        let mut sessions: HashMap<String, SessionPlace> = HashMap::new();
         loop {
             let next = reader.next_relay();
             self.report.bytes = before + reader.bytes_read();
@@ -185,7 +185,7 @@ impl Run<'_, '_> {
                     break;
                 }
                 Ok(None) => break,
-                Ok(Some(found)) => self.take_relay(file, reader.origin(), found, &mut passed)?,
+                Ok(Some(found)) => self.take_relay(file, reader.origin(), found, &mut sessions)?,
             }
         }
         self.report.damaged_lines += reader.damaged();
@@ -211,7 +211,7 @@ impl Run<'_, '_> {
         file: &TranscriptFile,
         origin: &ConversationOrigin,
         mut found: ConversationRelay,
-        passed: &mut HashMap<String, Option<Millis>>,
+        sessions: &mut HashMap<String, SessionPlace>,
     ) -> Result<()> {
         let latest = Millis(file.changed.min(self.importer.now).0 + CLOCKS_APART_MS);
         let relay = &mut found.relay;
@@ -221,8 +221,14 @@ impl Run<'_, '_> {
         }
         let relay = &*found.relay;
         let session = session_id(file, origin, relay);
-        let project = self.project_of(file, origin, &session)?;
-        let passed = *passed.entry(session.clone()).or_insert_with(|| self.passed(&session));
+        if !sessions.contains_key(&session) {
+            let place = SessionPlace {
+                project: self.project_of(file, origin, &session)?,
+                passed: self.passed(&session),
+            };
+            sessions.insert(session.clone(), place);
+        }
+        let SessionPlace { project, passed } = &sessions[&session];
         if !self.is_recorded(&project.root, !found.is_unattended) {
             self.report.unwanted += 1;
             return Ok(());
@@ -230,34 +236,32 @@ impl Run<'_, '_> {
         if self.pending.has_log(&relay.uid) {
             self.write_batch()?;
         }
-        let Some((outcome, records)) = self.find_rows(&session, &project, relay, passed)? else {
+        let Some((outcome, records)) = self.find_rows(&session, project, relay, *passed)? else {
             self.report.unwanted += 1;
             return Ok(());
         };
-        self.report.count_relay(relay, &project);
+        self.report.count_relay(relay, project);
         if self.sessions.insert(fnv::hash(session.bytes())) {
             self.report.conversations += 1;
-            self.report.project(&project).conversations += 1;
+            self.report.project(project).conversations += 1;
         }
-        match outcome {
-            Outcome::Known => self.report.known += 1,
-            Outcome::Stored => {
-                self.report.secrets +=
-                    relay_rows::count_secrets(relay).values().map(|count| u64::from(*count)).sum::<u64>();
-                if self.importer.only_counts {
-                    // The last record is the log.
-                    self.report.new += 1;
-                    return Ok(());
-                }
-                self.pending.add(&records);
-                self.batch.extend(records);
-                self.waiting += 1;
-                if self.waiting >= BATCH {
-                    self.write_batch()?;
-                }
+        if outcome == Outcome::Known {
+            self.report.known += 1;
+            return Ok(());
+        }
+        self.report.secrets +=
+            relay_rows::count_secrets(relay).values().map(|count| u64::from(*count)).sum::<u64>();
+        if self.importer.only_counts {
+            match outcome {
+                Outcome::Changed => self.report.changed += 1,
+                _ => self.report.new += 1,
             }
+            return Ok(());
         }
-        Ok(())
+        self.pending.add(&records);
+        self.batch.extend(records);
+        self.waiting += 1;
+        if self.waiting >= BATCH { self.write_batch() } else { Ok(()) }
     }
 
     /// `None` if the relay is not wanted here.
@@ -273,7 +277,7 @@ impl Run<'_, '_> {
         let only_counts = self.importer.only_counts;
         let Some(memory) = self.importer.memory.as_deref_mut() else {
             let is_wanted = passed.is_none_or(|until| relay.at > until);
-            return Ok(is_wanted.then(|| (Outcome::Stored, Vec::new())));
+            return Ok(is_wanted.then(|| (Outcome::New, Vec::new())));
         };
         retry(|| {
             let known = relay_rows::stored_log(memory, relay)?;
@@ -281,18 +285,16 @@ impl Run<'_, '_> {
                 // A copy in a fork, or one with a forged uid: it is here, and stays as it is.
                 return Ok(known.map(|_| (Outcome::Known, Vec::new())));
             }
-            let rows = match &known {
-                Some(log) if log.row.updated >= relay.ended => match refreshed_rows(log, relay) {
-                    Some(rows) => rows,
-                    None => return Ok(Some((Outcome::Known, Vec::new()))),
-                },
-                _ if only_counts => Vec::new(),
-                _ => {
-                    let before = known.map(|log| log.row.topic);
-                    relay_rows::rows_of_relay(memory, &place, relay, false, before)?
-                }
-            };
-            Ok(Some((Outcome::Stored, rows)))
+            if let Some(log) = known.as_ref().filter(|log| log.row.updated >= relay.ended) {
+                let rows = refreshed_rows(log, relay);
+                return Ok(Some(rows.map_or((Outcome::Known, Vec::new()), |rows| (Outcome::Changed, rows))));
+            }
+            let outcome = if known.is_some() { Outcome::Changed } else { Outcome::New };
+            if only_counts {
+                return Ok(Some((outcome, Vec::new())));
+            }
+            let before = known.map(|log| log.row.topic);
+            Ok(Some((outcome, relay_rows::rows_of_relay(memory, &place, relay, false, before)?)))
         })
     }
 
@@ -344,7 +346,6 @@ impl Run<'_, '_> {
         Ok(RelayProject { branch: origin.branch.clone(), ..known.clone() })
     }
 
-    /// The time until which the session was not recorded.
     fn passed(&self, session: &str) -> Option<Millis> {
         let folder = self.importer.state.session(&SessionId::parse(session).ok()?);
         marks::read(&folder).value()?.memory.spooled?.passed
@@ -363,8 +364,15 @@ impl Run<'_, '_> {
 enum Outcome {
     /// Already here.
     Known,
-    /// To be stored.
-    Stored,
+    New,
+    Changed,
+}
+
+/// What is known of a session, apart from its transcript.
+struct SessionPlace {
+    project: RelayProject,
+    /// The time until which it was not recorded.
+    passed: Option<Millis>,
 }
 
 /// The host's id of the session, else one that is the same at every import.
@@ -407,6 +415,7 @@ fn refreshed_rows(stored: &Log, relay: &Relay) -> Option<Vec<Record>> {
     rows.push(Record::Log(LogRow {
         title: if is_local { told.title } else { row.title.clone() },
         text: if is_local { told.text } else { row.text.clone() },
+        prompt: relay.prompt.clone(),
         answer,
         tools: relay.tools.clone(),
         files: relay.files.clone(),
