@@ -332,12 +332,12 @@ impl Run<'_, '_> {
         };
         let said = origin.folder.as_deref().filter(|folder| Path::new(folder).is_absolute());
         // Without a folder, conversations that lie together belong together.
-        let beside = || file.path.parent().unwrap_or(&file.path).to_string_lossy().into_owned();
+        let nearby = || file.path.parent().unwrap_or(&file.path).to_string_lossy().into_owned();
         let root = stored
             .map(|row| row.root)
             .filter(|root| Path::new(root).is_absolute())
             .or_else(|| said.map(str::to_owned))
-            .unwrap_or_else(beside);
+            .unwrap_or_else(nearby);
         let known = self.projects.entry(root).or_insert_with_key(|root| {
             let top = project::root(None, Some(Path::new(root)));
             project::memory_project(top.as_deref().unwrap_or(Path::new(root)))
