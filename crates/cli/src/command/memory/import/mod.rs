@@ -4,7 +4,7 @@ mod progress;
 mod rows;
 mod transcripts;
 
-use std::io::{self, IsTerminal};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use tidegate_state::feature::memory::conversation::ConversationReader;
@@ -132,11 +132,9 @@ fn is_piped() -> bool {
         use std::os::unix::fs::FileTypeExt;
         let stdin = io::stdin();
         let Ok(copy) = stdin.as_fd().try_clone_to_owned() else { return false };
-        !stdin.is_terminal()
-            && std::fs::File::from(copy)
-                .metadata()
-                .is_ok_and(|found| found.is_file() || found.file_type().is_fifo())
+        let kind = std::fs::File::from(copy).metadata().map(|found| found.file_type());
+        kind.is_ok_and(|kind| kind.is_file() || kind.is_fifo() || kind.is_socket())
     }
     #[cfg(not(unix))]
-    !io::stdin().is_terminal()
+    !io::IsTerminal::is_terminal(&io::stdin())
 }

@@ -173,7 +173,7 @@ fn by_size(report: &ImportReport) -> Vec<&ImportedProject> {
 }
 
 fn report_page(report: &ImportReport, team: usize, dry_run: bool, clock: &LocalClock) -> Page {
-    let ImportReport { new, changed, known, forgotten, unwanted, .. } = *report;
+    let ImportReport { new, changed, known, forgotten, .. } = *report;
     let conversations = count_en(report.conversations, "conversation");
     let all = report.exchanges();
     let mut page = Page::new();
@@ -220,7 +220,7 @@ fn report_page(report: &ImportReport, team: usize, dry_run: bool, clock: &LocalC
     list_projects(&mut page, report);
     if dry_run && new + changed > 0 {
         page.paragraph(both!("Import them: `tidegate memory import`", "取り込むには: `tidegate memory import`"));
-    } else if all > 0 && !dry_run && forgotten + unwanted < all + unwanted {
+    } else if !dry_run && forgotten < all {
         page.paragraph(both!(
             "Try it: `tidegate memory search \"why did we\"`",
             "試すには: `tidegate memory search 設計`"
