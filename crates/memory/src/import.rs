@@ -103,8 +103,11 @@ impl ImportReport {
     }
 
     fn count_relay(&mut self, relay: &Relay, project: &RelayProject) {
-        self.from = Some(self.from.map_or(relay.at, |from| from.min(relay.at)));
-        self.to = Some(self.to.map_or(relay.at, |to| to.max(relay.at)));
+        // Some lines have no time.
+        if relay.at > Millis(0) {
+            self.from = Some(self.from.map_or(relay.at, |from| from.min(relay.at)));
+            self.to = Some(self.to.map_or(relay.at, |to| to.max(relay.at)));
+        }
         self.project(project).exchanges += 1;
     }
 

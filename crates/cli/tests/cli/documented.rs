@@ -11,13 +11,14 @@ use crate::transcript::addressed;
 const SESSION: &str = "5baaddad-4136-48e5-b2ca-88ce0e9e343e";
 
 /// Commands that need something of the reader's own. They must still be understood.
-const OF_THE_READER: [(&str, &str); 12] = [
+const OF_THE_READER: [(&str, &str); 13] = [
     ("memory show log", "a log of theirs"),
     ("memory forget", "rows of theirs"),
     ("memory decision add 12", "a topic of theirs"),
     ("memory decision supersede", "a decision of theirs"),
     ("memory topic close", "a topic of theirs"),
     ("memory backup --to /mnt", "a disk of theirs"),
+    ("memory import", "conversations of theirs"),
     ("memory push", "a server of theirs"),
     ("memory pull", "a server of theirs"),
     ("memory team", "a server of theirs"),
