@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Serialize;
+use tidegate_core::feature::memory::automatic;
 use tidegate_core::feature::memory::job::RelayProject;
 use tidegate_core::feature::memory::settings::{MemorySettings, StartupProjects};
 use tidegate_core::redact::redact;
@@ -169,6 +170,7 @@ pub fn author_of_decision(row: &record::DecisionRow) -> String {
         (Some(record::TakenBy::Person), Some(session)) => {
             format!("the person, session {}", short_session(session))
         }
+        (Some(record::TakenBy::Person), None) => "the person".to_owned(),
         (_, session) => author(session),
     }
 }
@@ -233,13 +235,21 @@ pub fn find_log(store: &mut dyn Store, uid: &str) -> Result<Log> {
     })
 }
 
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AddedTopic {
+    pub topic: Topic,
+    /// No open topic of this name was there.
+    pub is_new: bool,
+}
+
+/// Gives the open topic of the same title instead of a second one.
 pub fn add_topic(
     store: &mut dyn Store,
     acting: &Acting<'_>,
     title: &str,
     of: Option<i64>,
     parent: Option<i64>,
-) -> Result<Topic> {
+) -> Result<AddedTopic> {
     let title = clean_title("the title", title)?;
     let parent = parent.map(|id| find_topic(store, id)).transpose()?;
     let project = match (of, &parent, acting.own) {
@@ -261,11 +271,18 @@ pub fn add_topic(
         return Err(Error::new(ErrorKind::Refused, format!("topic {} is in another project", parent.id))
             .hint("a topic is part of one in its own project"));
     }
+    let parent = parent.map(|parent| parent.row.uid);
+    let open = Filter { project: Some(project.id), open: Some(true), ..Filter::default() };
+    let known = store.topics(&open, &Page { limit: 1000, after: None })?.rows;
+    let is_same = |topic: &Topic| topic.row.title == title && topic.row.parent == parent;
+    if let Some(topic) = known.into_iter().find(is_same) {
+        return Ok(AddedTopic { topic, is_new: false });
+    }
     let row = record::TopicRow {
         uid: new_uid(),
         id: None,
         project: project.row.uid,
-        parent: parent.map(|parent| parent.row.uid),
+        parent,
         title,
         status: TopicStatus::Open,
         automatic: None,
@@ -276,7 +293,8 @@ pub fn add_topic(
     };
     let uid = row.uid.clone();
     store.put(&[Record::Topic(row)])?;
-    store.topic_by_uid(&uid)?.ok_or_else(lost_row)
+    let topic = store.topic_by_uid(&uid)?.ok_or_else(lost_row)?;
+    Ok(AddedTopic { topic, is_new: true })
 }
 
 /// Changes to a topic; unset fields stay.
@@ -433,6 +451,67 @@ fn put_decision(
     find_decision_by_uid(store, &uid)
 }
 
+/// Records the decisions of a progress note, in the automatic topic of the session, else in one for the project's notes.
+/// One that stands there already is left out.
+pub fn note_decisions(
+    store: &mut dyn Store,
+    acting: &Acting<'_>,
+    note: &str,
+    decisions: &[String],
+    reason: Option<&str>,
+) -> Result<Vec<Decision>> {
+    let Some(own) = acting.own else { return Ok(Vec::new()) };
+    let session = ensure_session(store, acting)?;
+    let project = make_project(store, own, acting.now)?;
+    let uid = automatic::topic_uid(session.as_deref().unwrap_or(&own.key), None);
+    let known = store.topic_by_uid(&uid)?;
+    // A person may have moved it.
+    let uid = match &known {
+        Some(topic) if topic.in_project.id != project.id => automatic::topic_uid(&uid, Some(&own.key)),
+        _ => uid,
+    };
+    if store.topic_by_uid(&uid)?.is_none() {
+        let title = if session.is_some() { note } else { "Progress notes" };
+        let row = record::TopicRow {
+            uid: uid.clone(),
+            id: None,
+            project: project.row.uid,
+            parent: None,
+            title: clean_title("the note", title)?,
+            status: TopicStatus::Open,
+            automatic: session,
+            offered: 0,
+            offered_at: None,
+            created: acting.now,
+            updated: acting.now,
+        };
+        check_stored(&store.put(&[Record::Topic(row)])?)?;
+    }
+    let topic = store.topic_by_uid(&uid)?.ok_or_else(lost_row)?;
+    let filter = Filter { topic: Some(topic.id), ..Filter::default() };
+    let standing = store.decisions(&filter, &Page { limit: 1000, after: None })?.rows;
+    let mut made = Vec::new();
+    for text in decisions {
+        let is_known = |known: &Decision| known.row.text == redact_text(text, &mut BTreeMap::new());
+        if !standing.iter().any(is_known) {
+            made.push(put_decision(store, acting, uid.clone(), text, reason, None)?);
+        }
+    }
+    Ok(made)
+}
+
+/// A person stands by a decision that a model wrote down.
+pub fn confirm_decision(store: &mut dyn Store, now: Millis, id: i64) -> Result<Decision> {
+    let old = find_decision(store, id)?;
+    if old.row.taken_by == Some(record::TakenBy::Person) {
+        return Ok(old);
+    }
+    let updated = next_version(now, old.row.updated);
+    let row = record::DecisionRow { taken_by: Some(record::TakenBy::Person), updated, ..old.row };
+    check_changed(&store.put(&[Record::Decision(row)])?)?;
+    find_decision(store, id)
+}
+
 /// Retracts a decision; the one it replaced is in force again.
 pub fn retract_decision(store: &mut dyn Store, now: Millis, id: i64) -> Result<Decision> {
     let old = find_decision(store, id)?;
@@ -483,6 +562,8 @@ pub struct Startup {
     pub undecided: Vec<Topic>,
     /// Of open topics, newest first.
     pub decisions: Vec<Decision>,
+    /// The project's topics, last active first.
+    pub recent: Vec<Topic>,
 }
 
 /// The same topics and decisions that hooks show at the start of a session.
@@ -500,14 +581,14 @@ pub fn startup(
         StartupProjects::This => Some(own.as_ref().map_or(-1, |project| project.id)),
     };
     let undecided = store.undecided_topics(of, limit)?;
-    let decisions = match &own {
-        None => Vec::new(),
-        Some(project) => {
-            let filter = Filter { project: Some(project.id), open: Some(true), ..Filter::default() };
-            store.decisions(&filter, &Page { limit: 20, after: None })?.rows
-        }
-    };
-    Ok(Startup { own, undecided, decisions })
+    let (mut decisions, mut recent) = (Vec::new(), Vec::new());
+    if let Some(project) = &own {
+        let open = Filter { project: Some(project.id), open: Some(true), ..Filter::default() };
+        decisions = store.decisions(&open, &Page { limit: 20, after: None })?.rows;
+        let all = Filter { project: Some(project.id), all: true, ..Filter::default() };
+        recent = store.topics(&all, &Page { limit: limit.max(1), after: None })?.rows;
+    }
+    Ok(Startup { own, undecided, decisions, recent })
 }
 
 /// Creates the session if the recorder has not stored it yet.

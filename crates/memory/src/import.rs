@@ -406,8 +406,8 @@ fn is_own_call(origin: &ConversationOrigin) -> bool {
 /// a summary by a language model.
 fn refreshed_rows(stored: &Log, relay: &Relay) -> Option<Vec<Record>> {
     let (row, answer) = (&stored.row, said::join(&relay.said));
-    let is_same_extent =
-        row.updated.0 <= relay.ended.0 + VERSIONS_APART_MS || (!row.answer.is_empty() && row.answer == relay.answer);
+    let is_same_extent = row.updated.0 <= relay.ended.0 + VERSIONS_APART_MS
+        || (!row.answer.is_empty() && row.answer == relay.answer);
     if row.source != LogSource::Relay || !is_same_extent || answer.len() <= row.answer.len() {
         return None;
     }

@@ -193,7 +193,7 @@ pub(crate) fn relay_of_decision(uid: &str) -> Option<&str> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TakenBy {
-    /// Answered a question.
+    /// Answered a question, or confirmed the model's decision.
     Person,
     Model,
 }

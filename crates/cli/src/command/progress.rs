@@ -11,14 +11,15 @@ use tidegate_core::feature::knowledge::flow::NewEntry;
 use tidegate_core::pipeline::record::Deeds;
 use tidegate_core::text::one_line::one_line;
 
-use super::Outcome;
+use super::{Outcome, memory};
 use crate::approval::{self, consent_to_tighten};
 use crate::args::ProjectArgs;
-use crate::bilingual::both;
+use crate::bilingual::{Bilingual, both};
 use crate::knowledge::{Entry, Project, fix_file, required_line};
 use crate::local_time::LocalClock;
 use crate::print;
 use crate::print::page::Page;
+use crate::print::remark;
 use crate::print::text::{Text, prose};
 
 #[derive(Debug, clap::Subcommand)]
@@ -99,6 +100,9 @@ pub(crate) fn run(command: &ProgressCommand) -> Outcome {
 #[derive(Serialize)]
 struct Added {
     id: Option<EntryId>,
+    /// Ids in the memory.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    decisions: Vec<i64>,
     file: PathBuf,
     project: PathBuf,
 }
@@ -119,6 +123,15 @@ fn add_entry(args: &ProgressAdd) -> Outcome {
     };
     let file = project.folder().join(flow::FILE);
     let id = project.add(&entry).map_err(|error| Project::unwritten(&file, &error).hint(fix_file()))?;
+    // The note is there, whatever the memory does.
+    let decisions = memory::note_decisions(&project.root, &entry).unwrap_or_else(|error| {
+        let Bilingual { en, ja } = error.words();
+        remark::warn(both!(
+            "the decision is in the note, but not in the memory: {en}",
+            "決定はメモに書きましたが、記憶には入っていません: {ja}"
+        ));
+        Vec::new()
+    });
     let given = consent_to_tighten(&project.here, "an entry was written");
     approval::record_command(
         &project.here,
@@ -127,7 +140,7 @@ fn add_entry(args: &ProgressAdd) -> Outcome {
         Deeds { entry: true, ..Deeds::default() },
     );
     if args.of.json {
-        print::json(&Added { id, file, project: project.root });
+        print::json(&Added { id, decisions, file, project: project.root });
     } else {
         let (id, file) = (id.map(|id| id.to_string()).unwrap_or_default(), file.display());
         Page::of(both!("Added note {id} to {file}", "メモ {id} を {file} に追加しました")).print();

@@ -270,6 +270,11 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "Text of the new decision; `-` reads it from stdin",
         "新しい決定の内容です。`-` なら標準入力から読みます",
     ),
+    (
+        "Stand by a decision that an agent wrote down",
+        "エージェントが書き留めた決定を、自分の決定として確認します",
+    ),
+    ("Only a person can do this, at a terminal.", "人が端末で実行したときだけ確認できます。"),
     ("Take a decision back", "決定を取り消します"),
     ("The decision that it replaced counts again.", "置き換えられていた決定が再び有効になります。"),
     ("Write a log by hand", "ログを手で書きます"),

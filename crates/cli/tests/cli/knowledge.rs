@@ -144,6 +144,47 @@ fn an_entry_is_written_where_the_session_works() {
 }
 
 #[test]
+fn a_decision_in_a_note_is_in_the_memory_too() {
+    let sandbox = attended();
+    let add = [
+        "progress",
+        "add",
+        "One lock",
+        "--decision",
+        "flock, no lock file",
+        "--rationale",
+        "it goes with the process",
+    ];
+    for ids in [json!([1]), Value::Null] {
+        let added = by_agent_in(&sandbox, &sandbox.project(), &[&add[..], &["--json"]].concat()).json();
+        assert_eq!(added["decisions"], ids, "the same decision counts once");
+    }
+    let decided = || sandbox.run(&["memory", "list", "decisions", "--json"]).json()["decisions"].clone();
+    let [decision] = decided().as_array().expect("decisions").clone().try_into().expect("one decision");
+    assert_eq!(
+        (&decision["text"], &decision["reason"], &decision["by"], &decision["in_topic"]["name"]),
+        (
+            &json!("flock, no lock file"),
+            &json!("it goes with the process"),
+            &json!("agent, session 91b38a40"),
+            &json!("One lock")
+        )
+    );
+    // An agent cannot make it the person's.
+    let refused = by_agent_in(&sandbox, &sandbox.project(), &["memory", "decision", "confirm", "1"]);
+    assert!(refused.code == Some(1) && refused.stderr.contains("only a person"), "{refused:?}");
+    let _ = sandbox.run(&["memory", "decision", "confirm", "1"]).ok();
+    assert_eq!(decided()[0]["by"], "the person, session 91b38a40");
+    // At a terminal, without a session.
+    let _ = sandbox.run(&["progress", "add", "Two", "--decision", "whole cents"]).ok();
+    assert_eq!(decided()[0]["in_topic"]["name"], "Progress notes");
+    // Recording is off.
+    sandbox.config("[recording]\nmode = \"off\"\n");
+    let _ = sandbox.run(&["progress", "add", "Three", "--decision", "half cents"]).ok();
+    assert_eq!(decided().as_array().expect("decisions").len(), 2);
+}
+
+#[test]
 fn a_worktree_has_entries_of_its_own() {
     let sandbox = attended().with("COLUMNS", "200");
     let git = |args: &[&str]| {

@@ -66,7 +66,12 @@ fn with_conversations() -> Sandbox {
         &[
             event(6, "session.start", "e0", json!({"sessionId": "5e55-copilot", "context": {"cwd": cwd}})),
             event(7, "user.message", "e1", json!({"content": "Add a plover test"})),
-            event(8, "assistant.message", "e2", json!({"messageId": "m", "content": "Added.", "toolRequests": []})),
+            event(
+                8,
+                "assistant.message",
+                "e2",
+                json!({"messageId": "m", "content": "Added.", "toolRequests": []}),
+            ),
         ],
     );
     sandbox
@@ -81,14 +86,18 @@ fn conversations_of_all_agents_are_found_on_the_first_day() {
     let sandbox = with_conversations();
     let counted = import(&sandbox, &["--dry-run", "--json"]).json();
     let counts = |told: &Value| {
-        ["conversations", "exchanges", "new", "changed", "known"].map(|name| told[name].as_u64().expect("a count"))
+        ["conversations", "exchanges", "new", "changed", "known"]
+            .map(|name| told[name].as_u64().expect("a count"))
     };
     assert_eq!(counts(&counted), [3, 3, 3, 0, 0], "{counted}");
     assert_eq!(counted["projects"].as_array().map(Vec::len), Some(1), "{counted}");
     assert!(!sandbox.home().join(".local/share/tidegate/memory/memory.db").exists(), "it only counts");
     let ran = import(&sandbox, &[]);
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{ran:?}");
-    assert!(ran.words().starts_with("Read 3 conversations with 3 exchanges, from 2026-11-10 to 2026-11-10."), "{ran:?}");
+    assert!(
+        ran.words().starts_with("Read 3 conversations with 3 exchanges, from 2026-11-10 to 2026-11-10."),
+        "{ran:?}"
+    );
     assert!(ran.words().contains("New: 3. Changed: 0. Already here: 0."), "{ran:?}");
     for (word, uid) in [("kestrel", "c1"), ("egret", "x1"), ("plover", "e1")] {
         let told = sandbox.run(&["memory", "search", word, "--kind", "log", "--json"]).json();

@@ -142,3 +142,40 @@ fn a_check_of_another_commit_is_none() {
         assert_eq!(!work.is_held(), settles, "{commands:?}");
     }
 }
+
+#[test]
+fn a_removed_file_of_the_project_is_an_edit() {
+    for (command, edits) in [
+        ("rm src/old.rs", true),
+        ("git rm src/old.rs", true),
+        ("rm src/old.rs && git status | head", true),
+        ("rm -f src/old.rs", false),
+        ("rm old.md", false),
+        ("rm /elsewhere/old.rs", false),
+        ("rm src/old.rs || true", false),
+    ] {
+        let work = Work::new();
+        work.bash(command);
+        assert_eq!(work.is_held(), edits, "{command}");
+    }
+    let work = Work::new();
+    work.edits("src/trial.rs");
+    work.bash("cargo test");
+    fs::remove_file(work.sandbox.project().join("src/trial.rs")).expect("the file is there");
+    work.bash("rm src/trial.rs");
+    work.stop().silent();
+    work.bash("rm src/old.rs");
+    assert!(work.is_held());
+    work.bash("cargo test");
+    work.stop().silent();
+}
+
+#[test]
+fn a_script_without_an_extension_is_known_by_its_first_line() {
+    for (text, edits) in [("#!/bin/sh\ntrue\n", true), ("true\n", false), ("#", false)] {
+        let work = Work::new();
+        write(&work, "deploy", text);
+        work.bash("printf x > deploy");
+        assert_eq!(work.is_held(), edits, "{text:?}");
+    }
+}

@@ -89,6 +89,8 @@ pub struct Touched {
     pub class: FileClass,
     /// Index of the shell step that wrote it; `None` for an editing tool.
     pub step: Option<usize>,
+    /// It was there before the session and is gone now.
+    pub removed: bool,
 }
 
 /// Work in steps, such as a cycle or a workflow, for a handoff.

@@ -184,6 +184,8 @@ pub enum How {
     Patch,
     /// The command changes files in place, and the text does not tell which.
     Unknown,
+    /// The command removes it, and would have failed if it had not been there.
+    Removal,
 }
 
 impl Script {

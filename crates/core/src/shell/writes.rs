@@ -1,6 +1,6 @@
 //! Files that a command names as those it writes. One too many is harmless: the caller looks whether the file has changed.
 //! Left out on purpose: files that git brings back (`checkout`, `restore`, `mv`, `stash`) or that generators make, and
-//! `rm`, since a removed file cannot be looked at.
+//! `rm -f`: whether the file was there cannot be told afterwards.
 
 use crate::file_class::FileClass;
 use crate::shell::named::{files_in_patch, files_in_script, looks_like_file};
@@ -60,7 +60,7 @@ fn edits_files(words: &[Word]) -> bool {
     }
 }
 
-/// Files that the text names only by a pattern, by a patch, or not at all.
+/// Files that the text names only by a pattern, by a patch, or not at all, and those it removes.
 ///
 /// `before`: the commands before it, one of which may find the files. `fed`: the file that it reads.
 pub(super) fn of_mass(
@@ -107,6 +107,15 @@ pub(super) fn of_mass(
             let is_unknown = files.last().is_some_and(|word| word.sort == Sort::Unknown);
             if named.is_empty() && is_unknown { unknown() } else { named }
         }
+        "rm" | "unlink" => {
+            removed(arguments, "frR").map(|path| write(folder.join(path), How::Removal)).collect()
+        }
+        "git" if arguments.first().is_some_and(|word| word.text == "rm") => {
+            let rest = &arguments[1..];
+            let keeps = has_option(rest, "--cached -n --dry-run");
+            let named = removed(rest, "r").filter(|_| !keeps);
+            named.map(|path| write(folder.join(path), How::Removal)).collect()
+        }
         "patch" | "git" => {
             let (is_patch, file) = patch_file(name, arguments, fed);
             match file.map(|file| folder.join(&file)) {
@@ -125,6 +134,17 @@ pub(super) fn of_mass(
         }
         _ => Vec::new(),
     }
+}
+
+/// Code files by name; none if an option makes the command succeed whether they were there or not.
+fn removed<'a>(arguments: &'a [Word], vague: &str) -> impl Iterator<Item = &'a str> {
+    let is_vague = arguments.iter().any(|word| {
+        let letters = word.text.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
+        letters.is_some_and(|letters| letters.contains(|letter| vague.contains(letter)))
+            || among("--force --recursive --ignore-unmatch", &word.text)
+    });
+    let files = operands(arguments, "").into_iter().filter_map(Word::known);
+    files.filter(move |path| !is_vague && is_code(path))
 }
 
 fn is_editor(word: &Word) -> bool {

@@ -2,10 +2,11 @@
 //! again.
 
 use serde_json::{Value, json};
-use tidegate_e2e::client::Launch;
+use tidegate_e2e::client::{Launch, OPUS_5_5};
 use tidegate_e2e::home::Home;
 use tidegate_e2e::model::{Model, Reply, Request, Script};
 use tidegate_e2e::prefix::assert_extending;
+use tidegate_e2e::terminal::Terminal;
 use tidegate_e2e::tidegate::{Tidegate, binary};
 
 /// As the client calls it.
@@ -189,6 +190,56 @@ fn the_next_session_is_told_what_is_undecided() {
     let told = model.main_requests()[0].hook_contexts().join("\n");
     assert!(told.contains("Which port to dredge") && told.contains("On the northern rock"), "{told}");
     assert!(!told.contains("Where the lighthouse stands"), "it is decided: {told}");
+    model.finish();
+}
+
+/// What was said on the way, and an answered question, not only the last sentence.
+#[test]
+fn the_whole_exchange_is_remembered_and_the_next_session_hears_of_it() {
+    let home = Home::new();
+    let tidegate = Tidegate::init(&home);
+    let step = |said: &str| {
+        let input = json!({ "command": "true", "description": "a step of the script" });
+        Reply::text(said).and_tool("Bash", input)
+    };
+    let options = json!([
+        { "label": "rotate them", "description": "new credentials for every host" },
+        { "label": "keep them", "description": "only the cache is cleared" },
+    ]);
+    let question = json!({ "question": "What about the credentials?", "header": "Credentials", "multiSelect": false,
+        "options": options });
+    let script = Script::new()
+        .main(step("The root cause is the kestrel cache."))
+        .main(Reply::tool("AskUserQuestion", json!({ "questions": [question] })))
+        .main(step("The credentials are new on every host."))
+        .main(Reply::text("All finished."));
+    let model = Model::start(script);
+    let client = Launch::new(&home, &model).on(OPUS_5_5).argument("--allowedTools").argument("Bash");
+    let terminal = Terminal::start(&client);
+    terminal.enter("why do logins fail?");
+    terminal.wait_for("only the cache is cleared");
+    terminal.dismiss("Enter", "only the cache is cleared");
+    terminal.wait_for("All finished.");
+    drop(terminal);
+    settle(&tidegate);
+
+    for (query, kind) in [("kestrel", "log"), ("credentials every host", "log"), ("rotate them", "decision")]
+    {
+        let found = search(&tidegate, query);
+        assert!(found.iter().any(|hit| hit["kind"] == kind), "{query}: {found:?}");
+    }
+    let decided: Value =
+        serde_json::from_str(&tidegate.run(&["memory", "list", "decisions", "--json"])).expect("JSON");
+    let decision = &decided["decisions"][0];
+    assert!(decision["text"].as_str().is_some_and(|text| text.contains("rotate them")), "{decided}");
+    assert!(decision["by"].as_str().is_some_and(|by| by.starts_with("the person")), "{decided}");
+
+    model.then(Reply::text("hello again"));
+    launch(&home, &model).ask("begin");
+    let told = model.main_requests().last().expect("a request").hook_contexts().join("\n");
+    assert!(told.contains("Earlier work in this project") && told.contains("why do logins fail?"), "{told}");
+    assert!(told.contains("What about the credentials?"), "{told}");
+    tidegate.assert_unfailing();
     model.finish();
 }
 

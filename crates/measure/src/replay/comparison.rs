@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::figures::{Share, cohens_kappa};
 use super::labels::{Label, LabelledEnd};
-use super::outcome::{HoldCause, StopOutcome};
-use super::player::JudgedEnd;
+use tidegate_replay::outcome::{HoldCause, StopOutcome};
+use tidegate_replay::player::JudgedEnd;
 
 /// A labelled end of a turn and its outcome.
 pub(crate) struct Case<'a> {
@@ -229,7 +229,7 @@ impl Agreement {
 mod tests {
     use super::*;
     use crate::replay::labels::Part;
-    use crate::replay::turn::{Ending, TurnEnd};
+    use tidegate_replay::turn::{Ending, TurnEnd};
 
     fn label(session: &str, turn: usize, label: Label) -> LabelledEnd {
         LabelledEnd {

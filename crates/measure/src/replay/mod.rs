@@ -1,26 +1,12 @@
 //! `cargo xtask replay-corpus`: replays transcripts of real sessions through the core, and compares what verify-stop would have
 //! said at the end of each turn with what people said.
 //!
-//! ```text
-//! transcript ─► moments ─► payloads ─► events ─ facts, marks, policy ─► outcome at each end of a turn ─┐
-//!         └───► files of the project ─► scratch folder ─┘                           labels.tsv ────────┴─► figures
-//! ```
-//!
-//! The transcripts stay where they are: nothing of them is kept.
+//! The crate `tidegate-replay` does the replay; the labels and the comparison are here.
 
 mod comparison;
 mod figures;
 mod labels;
-#[cfg(test)]
-mod made_up;
-mod outcome;
-mod payload;
-mod player;
 mod report;
-mod scratch;
-mod seen_files;
-mod transcript;
-mod turn;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -30,9 +16,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use comparison::{Agreement, Case, Comparison};
 use figures::Share;
 use labels::{LabelledEnd, Part};
-use player::{ClosedRun, PlayedSession};
-use seen_files::ProjectFiles;
-use transcript::ReplaySession;
+use tidegate_replay::player::{self, ClosedRun, PlayedSession};
+use tidegate_replay::scratch;
+use tidegate_replay::seen_files::ProjectFiles;
+use tidegate_replay::transcript::{self, ReplaySession};
 use xtask::failure::{Done, Failure, While};
 use xtask::{print, workspace};
 
@@ -165,7 +152,7 @@ fn play_all(sessions: &[ReplaySession]) -> BTreeMap<String, PlayedSession> {
     let played = each(sessions, "replayed", |session| {
         let root = root_of(session);
         let played = player::play_session(session, &root, &projects[&project_key(session, &root)]);
-        let named = |failure: Failure| Failure::new(format!("{}: {}", session.name, failure.what()));
+        let named = |error| Failure::new(format!("{}: {error}", session.name));
         played.map(|played| (session.name.clone(), played)).map_err(named)
     });
     played.into_iter().collect()

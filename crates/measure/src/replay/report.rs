@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::comparison::{Agreement, COLUMNS, Case, Comparison, CountedCause};
 use super::figures::Share;
-use super::outcome::StopOutcome;
-use super::player::ClosedRun;
+use tidegate_replay::outcome::StopOutcome;
+use tidegate_replay::player::ClosedRun;
 
 /// Longer command lines are cut.
 const SHOWN: usize = 160;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use tidegate_core::feature::memory::catalogue::{
-    Decided, MOST, NamedId, ProjectPage, TopicRecord, Undecided, UndecidedTopic,
+    Decided, MOST, MOST_RECENT, NamedId, ProjectPage, RecentTopic, TopicRecord, Undecided, UndecidedTopic,
 };
 use tidegate_core::feature::memory::short_name::short_name;
 use tidegate_state::feature::memory::catalogue;
@@ -127,7 +127,18 @@ impl Memory {
             name: short_name(one.row.text.lines().next().unwrap_or_default()),
             by: author_of_decision(&one.row),
         });
-        let page = ProjectPage::new(key, named(project.id, &project.row.name), decisions.collect());
+        let all = Filter { project: Some(id), all: true, ..Filter::default() };
+        let recent = self.store.topics(&all, &Page { limit: MOST_RECENT, after: None })?.rows;
+        let recent = recent.into_iter().filter(|topic| topic.logs > 0).map(|topic| RecentTopic {
+            id: topic.id,
+            name: short_name(&topic.row.title),
+            at: topic.active,
+            session: topic.row.automatic,
+        });
+        let page = ProjectPage {
+            recent: recent.collect(),
+            ..ProjectPage::new(key, named(project.id, &project.row.name), decisions.collect())
+        };
         if catalogue::read_project(&self.state, &page.key).value() == Some(&page) {
             return Ok(());
         }

@@ -25,7 +25,8 @@ struct Scene {
 impl Scene {
     fn new() -> Scene {
         let machine = Machine::new();
-        let (transcripts, project) = (machine.folder.path().join("projects"), machine.folder.path().join("shop"));
+        let (transcripts, project) =
+            (machine.folder.path().join("projects"), machine.folder.path().join("shop"));
         fs::create_dir_all(transcripts.join("shop")).unwrap();
         fs::create_dir_all(&project).unwrap();
         Scene { machine, transcripts, project, is_recorded: true }
@@ -42,7 +43,9 @@ impl Scene {
     fn line(&self, second: u64, uuid: &str, more: &str) -> String {
         let at = Millis(1_794_700_000_000 + second * 1000).iso();
         let cwd = self.project.to_string_lossy();
-        format!(r#"{{"uuid":"{uuid}","sessionId":"{SESSION}","cwd":"{cwd}","gitBranch":"main","timestamp":"{at}",{more}}}"#)
+        format!(
+            r#"{{"uuid":"{uuid}","sessionId":"{SESSION}","cwd":"{cwd}","gitBranch":"main","timestamp":"{at}",{more}}}"#
+        )
     }
 
     fn user(&self, second: u64, uuid: &str, text: &str) -> String {
@@ -70,7 +73,12 @@ impl Scene {
         self.import_since(memory, None, false)
     }
 
-    fn import_since(&self, memory: Option<&mut Memory>, since: Option<Millis>, only_counts: bool) -> ImportReport {
+    fn import_since(
+        &self,
+        memory: Option<&mut Memory>,
+        since: Option<Millis>,
+        only_counts: bool,
+    ) -> ImportReport {
         let files = transcript_files::find(&self.transcripts).unwrap();
         let is_recorded = |_: &Path, is_attended: bool| is_attended && self.is_recorded;
         Importer {
@@ -198,7 +206,9 @@ fn twice_and_live_each_exchange_is_there_once() {
 fn an_import_and_a_worker_at_the_same_time_lose_and_double_nothing() {
     let scene = Scene::new();
     let lines: Vec<String> = (0..400)
-        .flat_map(|n| [scene.user(2 * n, &format!("u{n}"), "again"), scene.said(2 * n + 1, &format!("a{n}"), "yes")])
+        .flat_map(|n| {
+            [scene.user(2 * n, &format!("u{n}"), "again"), scene.said(2 * n + 1, &format!("a{n}"), "yes")]
+        })
         .collect();
     scene.write(SESSION, &lines);
     scene.queue(0);
@@ -211,7 +221,14 @@ fn an_import_and_a_worker_at_the_same_time_lose_and_double_nothing() {
     let mut memory = scene.machine.open();
     assert_eq!(logs(&mut memory), 400);
     assert_eq!(memory.projects(&Page { limit: 10, after: None }).unwrap().rows.len(), 1);
-    assert_eq!(memory.topics(&Filter { all: true, ..Filter::default() }, &Page { limit: 10, after: None }).unwrap().rows.len(), 1);
+    assert_eq!(
+        memory
+            .topics(&Filter { all: true, ..Filter::default() }, &Page { limit: 10, after: None })
+            .unwrap()
+            .rows
+            .len(),
+        1
+    );
 }
 
 #[test]
@@ -267,7 +284,8 @@ fn what_was_not_to_be_recorded_is_not_imported() {
     memory.forget(&Forget::Log("u2".to_owned())).unwrap();
     assert_eq!((scene.import(Some(&mut memory)).forgotten, logs(&mut memory)), (1, 0));
     // Runs of an SDK, and Tidegate's own call for a summary.
-    let alone = |line: &String| line.replace("\"uuid\"", "\"entrypoint\":\"sdk-cli\",\"uuid\"").replace("\"u", "\"x");
+    let alone =
+        |line: &String| line.replace("\"uuid\"", "\"entrypoint\":\"sdk-cli\",\"uuid\"").replace("\"u", "\"x");
     scene.write("alone", &scene.conversation().iter().map(alone).collect::<Vec<_>>());
     let cwd = scene.project.to_string_lossy().into_owned();
     let own = |line: &String| line.replace(&cwd, "/nowhere/tidegate-Ab12Cd").replace("\"u", "\"y");
@@ -364,7 +382,9 @@ fn a_forged_id_replaces_nothing_of_another_project() {
 #[test]
 fn a_time_in_the_future_is_not_believed() {
     let scene = Scene::new();
-    let at = |year: &str| scene.user(0, "u1", "hi").replace("\"timestamp\":\"2026", &format!("\"timestamp\":\"{year}"));
+    let at = |year: &str| {
+        scene.user(0, "u1", "hi").replace("\"timestamp\":\"2026", &format!("\"timestamp\":\"{year}"))
+    };
     scene.write(SESSION, &[at("9998")]);
     let mut memory = scene.machine.open();
     scene.import(Some(&mut memory));

@@ -153,7 +153,7 @@ fn hooks_are_told() {
     assert_eq!(catalogue::read_undecided(&machine.state), Known::Value(Undecided::default()));
     let own = machine.own();
     let acting = Acting { now: at(1), own: Some(&own), session: None };
-    let topic = act::add_topic(&mut memory, &acting, "Search\nin two languages", None, None).unwrap();
+    let topic = act::add_topic(&mut memory, &acting, "Search\nin two languages", None, None).unwrap().topic;
     assert_eq!(topic.row.title, "Search in two languages");
     let record = |id| catalogue::read_topic(&machine.state, id).value().copied().flatten();
     assert_eq!(
@@ -169,6 +169,14 @@ fn hooks_are_told() {
     assert_eq!((page.project.name.as_str(), page.decisions.len()), ("shop", 1));
     assert_eq!((page.decisions[0].id, page.decisions[0].name.as_str()), (made.id, "Bigrams"));
     assert_eq!(record(topic.id).unwrap().recorded, Some(at(1)));
+    assert_eq!(page.recent, [], "nobody has worked on it yet");
+    act::add_log(&mut memory, &acting, topic.id, None, "Tried both").unwrap();
+    let page = catalogue::read_project(&machine.state, &own.key).value().cloned().unwrap();
+    let [recent] = page.recent.try_into().unwrap();
+    assert_eq!(
+        (recent.id, recent.name.as_str(), recent.session),
+        (topic.id, "Search in two languages", None)
+    );
     let closed = TopicEdit { status: Some(TopicStatus::Closed), ..TopicEdit::default() };
     act::edit_topic(&mut memory, at(2), topic.id, &closed).unwrap();
     assert!(record(topic.id).unwrap().closed);
@@ -191,7 +199,7 @@ fn what_people_do() {
     let own = machine.own();
     let acting = Acting { now: at(1), own: Some(&own), session: Some("s9") };
     let key = format!("ghp_{}", "a1B2".repeat(9));
-    let topic = act::add_topic(&mut memory, &acting, "Tokens", None, None).unwrap();
+    let topic = act::add_topic(&mut memory, &acting, "Tokens", None, None).unwrap().topic;
     let log = act::add_log(&mut memory, &acting, topic.id, None, &format!("\nThe token is {key}\nand so on"))
         .unwrap();
     assert!(!log.row.text.contains(&key) && log.row.title.starts_with("The token is"), "{:?}", log.row);
@@ -205,10 +213,12 @@ fn what_people_do() {
     assert!(error.hint.unwrap().contains(&second.id.to_string()));
     act::retract_decision(&mut memory, at(2), second.id).unwrap();
     assert_eq!(act::find_decision(&mut memory, first.id).unwrap().superseded_by, None);
-    let child = act::add_topic(&mut memory, &acting, "Rotation", None, Some(topic.id)).unwrap();
+    let child = act::add_topic(&mut memory, &acting, "Rotation", None, Some(topic.id)).unwrap().topic;
     assert_eq!(child.part_of.map(|whole| whole.id), Some(topic.id));
     let circle = TopicEdit { parent: Some(Some(child.id)), ..TopicEdit::default() };
     assert_eq!(act::edit_topic(&mut memory, at(3), topic.id, &circle).unwrap_err().kind, ErrorKind::Refused);
+    let again = act::add_topic(&mut memory, &acting, "Rotation", None, Some(topic.id)).unwrap();
+    assert_eq!((again.topic.id, again.is_new), (child.id, false));
     for empty in ["", " \n", "\u{1b}\u{7}"] {
         assert!(act::add_topic(&mut memory, &acting, empty, None, None).is_err());
         assert!(act::add_decision(&mut memory, &acting, topic.id, empty.trim(), None).is_err());

@@ -33,6 +33,12 @@ pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     if bytes.len() as u64 > limit { Err(io::Error::other("too large")) } else { Ok(bytes) }
 }
 
+/// Whether a file with these first two bytes can be read.
+pub fn begins_with(path: &Path, first: &[u8; 2]) -> bool {
+    let mut found = [0; 2];
+    open(path).and_then(|mut file| file.read_exact(&mut found)).is_ok() && found == *first
+}
+
 /// Reads at most the last `most` bytes.
 pub fn read_end(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let (mut file, size) = open_sized(path)?;

@@ -244,7 +244,7 @@ fn collect_unnamed(
     let at = found.modified().map_or_else(|_| clock::now(), clock::to_millis);
     let is_verified = work.and_then(|work| work.verified).is_some_and(|verified| at <= verified);
     if !is_verified && work.is_none_or(|work| work.changes.is_none()) {
-        let edit = Edit { file: UNNAMED.to_owned(), at, shell: true };
+        let edit = Edit { file: UNNAMED.to_owned(), at, shell: true, removed: false };
         lock.append(&[VerificationMark::Edit(edit).into()])?;
     }
     fs::remove_file(sign)
@@ -310,7 +310,8 @@ mod tests {
     }
 
     fn edit(file: &str, at: u64) -> Mark {
-        VerificationMark::Edit(Edit { file: file.to_owned(), at: Millis(at), shell: false }).into()
+        VerificationMark::Edit(Edit { file: file.to_owned(), at: Millis(at), shell: false, removed: false })
+            .into()
     }
 
     fn unverified(session: &Path) -> Vec<String> {

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use tidegate_core::feature::memory::job::RelayProject;
 use tidegate_core::text::cut::cut_after_word;
 use tidegate_core::time::Millis;
-use tidegate_memory::act::{self, Acting, Authored, Startup, TopicEdit};
+use tidegate_memory::act::{self, Acting, AddedTopic, Authored, Startup, TopicEdit};
 use tidegate_memory::memory;
 use tidegate_memory::record::TopicStatus;
 use tidegate_memory::store::Store;
@@ -154,7 +154,7 @@ impl Memory {
         title: &str,
         project: Option<i64>,
         parent: Option<i64>,
-    ) -> Result<Topic, CliError> {
+    ) -> Result<AddedTopic, CliError> {
         if let Some(parent) = parent {
             self.own_topic(parent)?;
         }

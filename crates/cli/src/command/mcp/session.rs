@@ -7,8 +7,12 @@
 use tidegate_core::pipeline::record::Record;
 use tidegate_state::journal;
 
+use crate::bilingual::both;
 use crate::error::CliError;
 use crate::sessions::{Here, Session};
+
+/// Without a name in the environment, the last session here is taken for this one, unless it began longer ago.
+const GUESSED_MS: u64 = 24 * 3_600_000;
 
 /// With its newest record.
 pub(super) fn find_session(here: &Here, named: Option<&str>) -> Result<(Session, Option<Record>), CliError> {
@@ -24,7 +28,16 @@ pub(super) fn find_session(here: &Here, named: Option<&str>) -> Result<(Session,
         }
         id = next;
     }
-    let session = here.session(id.as_deref()).map_err(|error| {
+    let session = here.session(id.as_deref()).and_then(|session| match &id {
+        None if session.marks.session.attached.is_none_or(|at| here.now.since(at) > GUESSED_MS) => {
+            Err(CliError::new(both!(
+                "which session this is about is not known",
+                "どのセッションのことかわかりません"
+            )))
+        }
+        _ => Ok(session),
+    });
+    let session = session.map_err(|error| {
         error.hint(if named.is_some() {
             "leave `session` out to read the session of this client"
         } else {

@@ -6,8 +6,10 @@ use tidegate_memory::act;
 
 use super::row_words::decision_row;
 use super::{IdArgs, Opened, parse_id, read_text};
+use crate::approval;
 use crate::bilingual::both;
 use crate::command::Outcome;
+use crate::error::CliError;
 use crate::print;
 use crate::print::page::Page;
 
@@ -31,6 +33,13 @@ Examples:
 Examples:
   tidegate memory decision supersede 7 \"Bigrams and single characters\"")]
     Supersede(DecisionSupersede),
+    /// Stand by a decision that an agent wrote down
+    #[command(after_help = "\
+Examples:
+  tidegate memory decision confirm 7
+
+Only a person can do this, at a terminal.")]
+    Confirm(IdArgs),
     /// Take a decision back
     #[command(after_help = "\
 Examples:
@@ -125,6 +134,14 @@ pub(super) fn run(command: &DecisionCommand) -> Outcome {
                 args.json,
             )
         }
+        DecisionCommand::Confirm(args) => {
+            check_person(&opened, args.id)?;
+            opened.check_decision(args.id)?;
+            let confirmed =
+                opened.act(|memory, acting| act::confirm_decision(memory, acting.now, args.id))?;
+            let id = confirmed.id;
+            (confirmed, both!("Decision {id} is yours now.", "決定{id}を確認済みにしました。"), args.json)
+        }
         DecisionCommand::Retract(args) => {
             opened.check_decision(args.id)?;
             let retracted =
@@ -141,4 +158,18 @@ pub(super) fn run(command: &DecisionCommand) -> Outcome {
         page.print();
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn check_person(opened: &Opened, id: i64) -> Result<(), CliError> {
+    if !approval::is_by_agent(&opened.here.env) {
+        return Ok(());
+    }
+    Err(CliError::new(both!(
+        "nothing was changed: only a person can confirm a decision",
+        "何も変更していません。決定を確認できるのは人だけです"
+    ))
+    .hint(both!(
+        "ask the person to run `tidegate memory decision confirm {id}` at a terminal",
+        "人に端末で `tidegate memory decision confirm {id}` を実行してもらってください"
+    )))
 }

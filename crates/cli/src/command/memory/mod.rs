@@ -19,8 +19,11 @@ mod topic;
 pub(crate) mod writer;
 
 use std::io::Read;
+use std::path::Path;
 
+use tidegate_core::feature::knowledge::flow::NewEntry;
 use tidegate_core::feature::memory::job::RelayProject;
+use tidegate_core::feature::memory::relay_log;
 use tidegate_memory::act::{self, Acting};
 use tidegate_memory::error::{Error as MemoryError, ErrorKind};
 use tidegate_memory::memory::{Healed, Memory};
@@ -260,6 +263,26 @@ impl Opened {
             ..Filter::default()
         })
     }
+}
+
+/// Puts the decisions of a progress note of this project into the memory; returns their ids. Does nothing if recording is off.
+pub(super) fn note_decisions(root: &Path, note: &NewEntry) -> Result<Vec<i64>, CliError> {
+    if note.decisions.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut opened = Opened::to_write()?;
+    let own = memory_project(root);
+    let is_recorded = relay_log::is_on(&opened.here.config);
+    let is_own = opened.own.as_ref().is_some_and(|known| known.key == own.key);
+    // An agent's command writes only into its own project.
+    if !is_recorded || !is_own && approval::is_by_agent(&opened.here.env) {
+        return Ok(Vec::new());
+    }
+    opened.own = Some(own);
+    let reason = note.rationale.as_deref();
+    let made = opened
+        .act(|memory, acting| act::note_decisions(memory, acting, &note.what, &note.decisions, reason))?;
+    Ok(made.iter().map(|decision| decision.id).collect())
 }
 
 /// Jobs for the worker: their texts cannot be found yet.

@@ -85,9 +85,14 @@ pub(super) fn run(command: &TopicCommand) -> Outcome {
             let project = opened.project(args.project.as_ref())?;
             project.map_or(Ok(()), |project| opened.check_own(project))?;
             args.parent.map_or(Ok(()), |parent| opened.check_topic(parent))?;
-            let topic = opened
+            let added = opened
                 .act(|memory, acting| act::add_topic(memory, acting, &args.title, project, args.parent))?;
-            (topic, both!("Added", "追加しました"), args.json)
+            let did = if added.is_new {
+                both!("Added", "追加しました")
+            } else {
+                both!("Open already", "同じ題名で開いています")
+            };
+            (added.topic, did, args.json)
         }
         TopicCommand::Edit(args) => {
             let edit = act::TopicEdit {

@@ -1,6 +1,8 @@
 //! The tool `get_context_status`, and which session it means.
 
 use serde_json::{Value, json};
+use tidegate_core::feature::marks::SessionMark;
+use tidegate_core::time::Millis;
 
 use super::{Server, converse, request};
 use crate::fixtures;
@@ -52,6 +54,15 @@ fn errors_of_the_tool_are_for_the_model() {
     told(&sandbox, &json!({ "session": 5 }), ["`session` is not a string", "leave it out"]);
     told(&sandbox, &json!({ "sesion": SESSION }), ["no argument `sesion`", "`session` is the only one"]);
     assert_eq!(status(&sandbox, &json!({ "session": null }))["structuredContent"]["session"], SESSION);
+
+    // Without a name, a session of long ago is not this one.
+    let old = played();
+    let marks = [SessionMark::Attached(Millis(1)).into()];
+    tidegate_state::session::marks::lock_shared(&old.session(SESSION))
+        .expect("a folder")
+        .append(&marks)
+        .expect("marks");
+    told(&old, &json!({}), ["which session this is about is not known", "after the next prompt"]);
 
     std::fs::write(sandbox.path().join("file"), b"").expect("a new file");
     let blocked = sandbox.path().join("file/state");

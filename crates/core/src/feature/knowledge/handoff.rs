@@ -242,7 +242,9 @@ mod tests {
     }
 
     fn marks() -> Marks {
-        let edit = |file: &str| VerificationMark::Edit(Edit { file: file.into(), at: AT, shell: false });
+        let edit = |file: &str| {
+            VerificationMark::Edit(Edit { file: file.into(), at: AT, shell: false, removed: false })
+        };
         let files = vec!["src/a.rs".into(), "src/b.rs".into()];
         let mut marks = Marks::default();
         marks.apply(SessionMark::Transcript("/t/s.jsonl".into()));

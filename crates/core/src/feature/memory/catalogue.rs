@@ -79,6 +79,18 @@ pub struct Decided {
     pub by: String,
 }
 
+/// A topic that a session worked on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecentTopic {
+    pub id: i64,
+    /// Its title, shortened.
+    pub name: String,
+    pub at: Millis,
+    /// The session of an automatic topic.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+}
+
 /// `undecided.json`: open topics of all projects without a decision, newest first. Without automatic topics
 /// and those offered often enough.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -122,6 +134,9 @@ pub struct ProjectPage {
     pub more: usize,
     /// Hash of all of them: [`list_hash`].
     pub which: u64,
+    /// The last active topics, newest first, at most [`MOST_RECENT`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub recent: Vec<RecentTopic>,
 }
 
 impl ProjectPage {
@@ -137,9 +152,12 @@ impl ProjectPage {
         let kept = last.map_or(decisions.len(), |last| last + 1);
         let more = decisions.len() - kept;
         decisions.truncate(kept);
-        ProjectPage { key, project, decisions, more, which }
+        ProjectPage { key, project, decisions, more, which, recent: Vec::new() }
     }
 }
+
+/// One more than a session is told of: its own is left out.
+pub const MOST_RECENT: usize = 11;
 
 /// Most characters told about decisions.
 pub const TOLD_LONGEST: usize = 600;
@@ -183,6 +201,8 @@ struct PageOnDisk {
     #[serde(default)]
     more: usize,
     which: Option<u64>,
+    #[serde(default)]
+    recent: Vec<RecentTopic>,
 }
 
 impl From<PageOnDisk> for ProjectPage {
@@ -190,7 +210,8 @@ impl From<PageOnDisk> for ProjectPage {
         let project = NamedId { id: read.id, name: read.name };
         // Written by an older version: all of them.
         let Some(which) = read.which else { return ProjectPage::new(read.key, project, read.decisions) };
-        ProjectPage { key: read.key, project, decisions: read.decisions, more: read.more, which }
+        let PageOnDisk { key, decisions, more, recent, .. } = read;
+        ProjectPage { key, project, decisions, more, which, recent }
     }
 }
 

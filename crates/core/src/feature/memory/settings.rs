@@ -15,6 +15,8 @@ section! {
         startup_projects: StartupProjects = StartupProjects::All, WithTrust;
         /// The number of undecided topics to name at the start of a session; 0 for none.
         startup_topics: Whole<0, 20> = Whole::new(5), WithTrust;
+        /// The number of this project's latest topics, with their age, to name at the start of a session; 0 for none.
+        startup_index: Whole<0, 10> = Whole::new(5), WithTrust;
     }
     sections {
         /// Section `[memory.summary]`.

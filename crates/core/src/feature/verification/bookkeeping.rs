@@ -109,7 +109,7 @@ fn code_edits<'f>(
     let counts = move |path: &str| !exempt.iter().any(|glob| glob.matches(path));
     let code = facts.verification.files.iter().filter(|file| file.class == FileClass::Code);
     code.filter(move |file| file.inside.is_some() && counts(&file.below)).filter_map(move |file| {
-        let edit = Edit { file: file.inside.clone()?, at: facts.now, shell };
+        let edit = Edit { file: file.inside.clone()?, at: facts.now, shell, removed: file.removed };
         Some((edit, file.step))
     })
 }

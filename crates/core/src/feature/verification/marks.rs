@@ -233,7 +233,8 @@ pub(in crate::feature) mod tests {
             ("[a-z/]{1,40}", 0u64..1 << 40, any::<bool>()).prop_map(|(file, at, shell)| Mark::Edit(Edit {
                 file,
                 at: Millis(at),
-                shell
+                shell,
+                removed: shell,
             })),
             (0u64..1 << 40, any::<bool>()).prop_map(|(at, verified)| Mark::Checked(SucceededChecks {
                 kinds: Kinds::TEST,
@@ -276,7 +277,7 @@ pub(in crate::feature) mod tests {
     }
 
     fn edit(file: &str, at: u64) -> Edit {
-        Edit { file: file.into(), at: Millis(at), shell: false }
+        Edit { file: file.into(), at: Millis(at), shell: false, removed: false }
     }
 
     fn failed(at: u64, kind: CheckKind) -> CheckFailure {

@@ -20,6 +20,9 @@ pub struct Edit {
     /// By a command line, not by an editing tool.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shell: bool,
+    /// The file was there before the session and was removed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub removed: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -165,6 +168,9 @@ pub struct ChangeSet {
     /// Some of the edits were committed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub committed: bool,
+    /// One of the files was there before the session and was removed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub removed: bool,
     /// How often a stop was blocked for it.
     #[serde(skip_serializing_if = "is_zero")]
     pub held: u32,
@@ -231,6 +237,7 @@ impl ChangeSet {
         self.hidden = None;
         self.uncounted = None;
         (self.away, self.elsewhere) = (false, false);
+        self.removed |= edit.removed;
         self.ran = true;
         let name = shorten_path(&edit.file, LONGEST_KEPT);
         if self.files.contains(&name) {
@@ -425,7 +432,7 @@ mod tests {
     use super::*;
 
     fn edit(file: &str, at: u64) -> Edit {
-        Edit { file: file.into(), at: Millis(at), shell: false }
+        Edit { file: file.into(), at: Millis(at), shell: false, removed: false }
     }
 
     #[test]

@@ -11,9 +11,9 @@ use super::MACHINE;
 use super::payload::Usage;
 use super::question;
 use crate::host::transcript::{
-    AnswerEntry, BoundaryEntry, CallResult, CallTask, CallText, ContentPart, ConversationOrigin, EntryContent,
-    EntryKind, LazyText, PromptEntry, RequestTokens, Sought, ToolCall, ToolResult, TranscriptEntry,
-    TranscriptParser,
+    AnswerEntry, BoundaryEntry, CallResult, CallTask, CallText, ContentPart, ConversationOrigin,
+    EntryContent, EntryKind, LazyText, PromptEntry, RequestTokens, Sought, ToolCall, ToolResult,
+    TranscriptEntry, TranscriptParser,
 };
 use crate::text::cut::first_bytes;
 use crate::text::json::{Field, LongText, Member, Verbatim, read_object, wire_key, wire_object};
@@ -638,10 +638,8 @@ mod tests {
 
     #[test]
     fn a_prompt_says_where_the_conversation_takes_place() {
-        let line = PROMPT.replace(
-            "\"uuid\"",
-            "\"sessionId\":\"s1\",\"cwd\":\"/p/shop\",\"entrypoint\":\"cli\",\"uuid\"",
-        );
+        let line = PROMPT
+            .replace("\"uuid\"", "\"sessionId\":\"s1\",\"cwd\":\"/p/shop\",\"entrypoint\":\"cli\",\"uuid\"");
         let found = origin(&entry(&line)).unwrap();
         assert_eq!((found.session.as_deref(), found.folder.as_deref()), (Some("s1"), Some("/p/shop")));
         assert!(!found.is_unattended && wrote(line.as_bytes()));

@@ -8,8 +8,9 @@ use std::borrow::Cow;
 use serde::de::{IgnoredAny, MapAccess, SeqAccess};
 
 use crate::host::transcript::{
-    AnswerEntry, BoundaryEntry, CallResult, CallTask, CallText, ContentPart, ConversationOrigin, EntryContent,
-    EntryKind, LazyText, PromptEntry, Sought, ToolCall, ToolResult, TranscriptEntry, TranscriptParser,
+    AnswerEntry, BoundaryEntry, CallResult, CallTask, CallText, ContentPart, ConversationOrigin,
+    EntryContent, EntryKind, LazyText, PromptEntry, Sought, ToolCall, ToolResult, TranscriptEntry,
+    TranscriptParser,
 };
 use crate::text::json::{Field, LongText, Member, Verbatim, read_object, wire_key, wire_object};
 use crate::text::search::Needle;
@@ -258,7 +259,8 @@ fn patched_files(patch: &str) -> Vec<Cow<'static, str>> {
 fn result_parts(json: &str) -> Option<Vec<ContentPart<'_>>> {
     let item = read_object::<WireItem<'_>>(json.as_bytes()).ok()?;
     let output = item.output.get().map(|output| output.0);
-    let failed = output.and_then(printed_output).is_some_and(|printed| printed.exit.is_some_and(|code| code != 0));
+    let failed =
+        output.and_then(printed_output).is_some_and(|printed| printed.exit.is_some_and(|code| code != 0));
     let lazily = |read: fn(&str) -> Option<String>| output.map(|json| LazyText { json, read });
     Some(vec![ContentPart::Result(CallResult {
         call: item.call_id.value(),

@@ -8,8 +8,9 @@ use std::borrow::Cow;
 use serde::de::{IgnoredAny, MapAccess, SeqAccess};
 
 use crate::host::transcript::{
-    AnswerEntry, BoundaryEntry, CallResult, CallTask, CallText, ContentPart, ConversationOrigin, EntryContent,
-    EntryKind, LazyText, PromptEntry, Sought, ToolCall, ToolResult, TranscriptEntry, TranscriptParser,
+    AnswerEntry, BoundaryEntry, CallResult, CallTask, CallText, ContentPart, ConversationOrigin,
+    EntryContent, EntryKind, LazyText, PromptEntry, Sought, ToolCall, ToolResult, TranscriptEntry,
+    TranscriptParser,
 };
 use crate::text::json::{Field, LongText, Member, Verbatim, read_object, wire_key, wire_object};
 use crate::text::search::Needle;
@@ -171,9 +172,7 @@ fn result_parts(json: &str) -> Option<Vec<ContentPart<'_>>> {
     Some(vec![ContentPart::Result(CallResult {
         call: done.call.value(),
         failed,
-        conclusion: printed
-            .filter(|_| !failed)
-            .map(|content| LazyText { json: content.0, read: typed_text }),
+        conclusion: printed.filter(|_| !failed).map(|content| LazyText { json: content.0, read: typed_text }),
         failure: reason
             .or(printed)
             .filter(|_| failed && !is_refused)
@@ -304,7 +303,8 @@ mod tests {
     }
 
     fn start() -> String {
-        let data = r#"{"sessionId":"s1","copilotVersion":"1.0.102","context":{"cwd":"/p/shop","branch":"feat/x"}}"#;
+        let data =
+            r#"{"sessionId":"s1","copilotVersion":"1.0.102","context":{"cwd":"/p/shop","branch":"feat/x"}}"#;
         line(START, "e0", data)
     }
 
@@ -329,7 +329,11 @@ mod tests {
                 r#"{"toolCallId":"c1","success":true,"shellExecution":{"exitCode":2},"result":{"content":"building\nerror: no rule\n<shellId: 0 completed with exit code 2>"}}"#,
             ),
             line(RESULT, "e4", r#"{"toolCallId":"c2","success":true,"result":{"content":"Created"}}"#),
-            line(RESULT, "e5", r#"{"toolCallId":"c3","success":false,"error":{"message":"no","code":"denied"}}"#),
+            line(
+                RESULT,
+                "e5",
+                r#"{"toolCallId":"c3","success":false,"error":{"message":"no","code":"denied"}}"#,
+            ),
             of_agent(line(PROMPT, "e6", r#"{"content":"look around","source":"agent-s1"}"#)),
             of_agent(line(ANSWER, "e7", r#"{"messageId":"a2","content":"I am looking"}"#)),
             line(RESULT, "e8", r#"{"toolCallId":"c4","success":true,"result":{"content":"two callers"}}"#),

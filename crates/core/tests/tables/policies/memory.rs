@@ -3,7 +3,7 @@
 use tidegate_core::feature::facts::{Known, Told};
 use tidegate_core::feature::marks::{Mark, Note, SessionMark};
 use tidegate_core::feature::memory::catalogue::{
-    Decided as Decision, NamedId, ProjectPage, TopicRecord, Undecided, UndecidedTopic,
+    Decided as Decision, NamedId, ProjectPage, RecentTopic, TopicRecord, Undecided, UndecidedTopic,
 };
 use tidegate_core::feature::memory::effect;
 use tidegate_core::feature::memory::facts::{TurnAnswer, topics_in_question};
@@ -48,7 +48,24 @@ pub(super) static RELAY_LOG: Room = Room {
             "mode = off" => case.set("recording", "mode", "off"),
             "headless = true" => case.set("memory", "headless", Value::Flag(true)),
             "switched off" => case.config.off_by_command.push("recording".into()),
-            _ => {}
+            _ => {
+                if let Some(most) = cell.strip_prefix("startup_index = ").and_then(number) {
+                    case.set("memory", "startup_index", Value::Whole(most));
+                }
+            }
+        }),
+        ("recent", |case, cell| {
+            const HOUR: u64 = 3_600_000;
+            let recent = listed(cell, |id, words| {
+                let age = match id {
+                    12 => 2 * HOUR,
+                    13 => 73 * HOUR,
+                    _ => HOUR / 6,
+                };
+                let session = (words == ["own"]).then(|| "s".to_owned());
+                RecentTopic { id, name: named(id).name, at: NOW.before(age), session }
+            });
+            case.facts.memory.page = known(recent, |recent| ProjectPage { recent, ..page(3, Vec::new()) });
         }),
         ("transcript", |case, cell| case.facts.memory.length = number(cell)),
         ("untold", |case, cell| {

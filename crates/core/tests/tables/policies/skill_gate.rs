@@ -39,7 +39,7 @@ fn file(case: &mut Situation, cell: &str) {
     let inside = Some(file.to_owned()).filter(|file| !file.starts_with('/'));
     let class = FileClass::of(file);
     case.facts.verification.files =
-        vec![Touched { path: file.into(), inside, below: file.into(), class, step: None }];
+        vec![Touched { path: file.into(), inside, below: file.into(), class, step: None, removed: false }];
 }
 
 /// Nothing is required unless somebody says so.

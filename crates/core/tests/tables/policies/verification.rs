@@ -44,7 +44,7 @@ fn task(case: &mut Situation, cell: &str) {
 }
 
 pub(super) fn edit(file: &str, at: Millis) -> Mark {
-    VerificationMark::Edit(Edit { file: file.into(), at, shell: false }).into()
+    VerificationMark::Edit(Edit { file: file.into(), at, shell: false, removed: false }).into()
 }
 
 /// What the session did so far: `open, held 1, ran`.

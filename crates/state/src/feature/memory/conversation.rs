@@ -189,7 +189,11 @@ impl BoundedLines {
             self.looked = self.held.len();
             if self.is_at_end {
                 let is_over = self.line == self.held.len() && !self.is_too_long;
-                return Ok(if is_over { None } else { Some(self.take_line(self.held.len(), self.held.len())) });
+                return Ok(if is_over {
+                    None
+                } else {
+                    Some(self.take_line(self.held.len(), self.held.len()))
+                });
             }
             self.is_too_long |= self.held.len() - self.line > LONGEST_LINE;
             if self.is_too_long {

@@ -88,11 +88,19 @@ fn describe_touched(
     let inside = paths::locate(path, roots);
     Touched {
         path: path.to_string_lossy().into_owned(),
+        class: class_of(path, named, inside.is_some()),
         inside: inside.as_ref().map(|found| found.name(home)),
         below: inside.map(|found| found.below).unwrap_or_default(),
-        class: FileClass::of(named),
         step,
+        removed: false,
     }
+}
+
+/// A script without an extension is known by its first line.
+fn class_of(path: &Path, named: &str, inside: bool) -> FileClass {
+    let class = FileClass::of(named);
+    let is_plain = class == FileClass::Other && inside && path.extension().is_none();
+    if is_plain && bounded::begins_with(path, b"#!") { FileClass::Code } else { class }
 }
 
 pub(crate) fn read_facts(facts: &mut Facts<'_>, needs: Needs, here: &HookContext<'_>) {
@@ -123,11 +131,13 @@ fn read_work(event: &Event<'_>, marks: Option<&Marks>, needs: Needs, here: &Hook
                 |path: &Cow<'_, str>| describe_touched(&root.join(path.as_ref()), path, &roots, home, None);
             work.files = targets.iter().map(touch).collect();
         } else if let Some(parsed) = event.command_line().and_then(|text| parse_line(text, &start, here)) {
-            let written = find_written(event, &parsed, line, root, home, marks, here.now);
+            let ran = RanLine { script: &parsed, line, root, since: Since::of(event, marks, home, here.now) };
             let touch = |(path, step): (String, usize)| {
                 describe_touched(Path::new(&path), &path, &roots, home, Some(step))
             };
-            work.files = written.into_iter().map(touch).collect();
+            work.files = ran.written().into_iter().map(touch).collect();
+            let removed = ran.removed().into_iter().map(touch);
+            work.files.extend(removed.map(|file| Touched { removed: true, ..file }));
             script = Some(parsed);
         } else if let Some(text) = event.other_shell().and_then(|command| command.line.as_deref()) {
             // Only the files themselves tell what it did.
@@ -151,7 +161,7 @@ fn read_work(event: &Event<'_>, marks: Option<&Marks>, needs: Needs, here: &Hook
         let files = unverified.map(|changes| changes.files.as_slice()).unwrap_or_default();
         let edited: Vec<PathBuf> = files.iter().map(|file| home.join(file)).collect();
         // A script that was created and removed again. Cannot be told for files without an absolute path.
-        let all_known = unverified.is_some_and(|changes| changes.paths().is_some());
+        let all_known = unverified.is_some_and(|changes| changes.paths().is_some() && !changes.removed);
         work.edits_gone = needs.checks && all_known && !edited.iter().any(|file| file.exists());
         let roots = roots_of(root, marks, here);
         read_checks(&mut work, script.as_ref(), line, &roots, &edited, needs.checks, here);
@@ -163,48 +173,89 @@ fn read_work(event: &Event<'_>, marks: Option<&Marks>, needs: Needs, here: &Hook
         if let Some(script) = &script {
             work.proof.tree = checks::last_move(script);
             work.proof.commits = checks::makes_commit(script);
-            work.undone = find_undone(event, script, line, root, home, marks, here.now);
+            let since = Since::of(event, marks, home, here.now);
+            work.undone = RanLine { script, line, root, since }.undone();
         }
     }
     work
 }
 
-/// Files that the line names as written and that changed since it began, each with its step.
-fn find_written(
-    event: &Event<'_>,
-    script: &Script,
-    line: Line<'_>,
-    root: &Path,
-    home: &Path,
-    marks: Option<&Marks>,
-    now: Millis,
-) -> Vec<(String, usize)> {
-    let since = Since::of(event, marks, home, now);
-    let root = root.to_string_lossy();
-    let place = |spot: &Spot| spot.resolve(&root, line.start, line.end);
-    let mut named: Vec<(String, usize)> = Vec::new();
-    let mut certain: Vec<(String, usize)> = Vec::new();
-    for write in script.writes().iter().take(MOST_FILES) {
-        match (write.how, place(&write.path)) {
-            (How::Unknown, _) => named.extend(since.known_files().map(|file| (file, write.step))),
-            (How::Pattern, Some(path)) => {
-                let is_certain = since.succeeded && script.steps.get(write.step).is_some_and(did_run);
-                certain.extend(is_certain.then_some((path, write.step)));
-            }
-            (How::Patch, Some(path)) => {
-                let folder = script.steps.get(write.step).and_then(|step| place(&step.folder));
-                named
-                    .extend(files_of_patch(&path, folder, &since).into_iter().map(|file| (file, write.step)));
-            }
-            (_, Some(path)) => named.push((path, write.step)),
-            (_, None) => {}
-        }
+/// A command line that has ended.
+struct RanLine<'a> {
+    script: &'a Script,
+    line: Line<'a>,
+    root: &'a Path,
+    since: Since<'a>,
+}
+
+impl RanLine<'_> {
+    fn place(&self, spot: &Spot) -> Option<String> {
+        spot.resolve(&self.root.to_string_lossy(), self.line.start, self.line.end)
     }
-    let changes = marks.and_then(|marks| marks.verification.changes.as_ref());
-    let mut moved = changes.map(|changes| moved_along(changes, &named, home)).unwrap_or_default();
-    moved.extend(certain);
-    moved.extend(named.into_iter().filter(|(path, _)| since.is_changed(path)));
-    moved
+
+    /// Files that it names as written and that changed since it began, each with its step.
+    fn written(&self) -> Vec<(String, usize)> {
+        let since = &self.since;
+        let mut named: Vec<(String, usize)> = Vec::new();
+        let mut certain: Vec<(String, usize)> = Vec::new();
+        for write in self.script.writes().iter().take(MOST_FILES) {
+            let step = self.script.steps.get(write.step);
+            match (write.how, self.place(&write.path)) {
+                (How::Unknown, _) => named.extend(since.known_files().map(|file| (file, write.step))),
+                (How::Pattern, Some(path)) => {
+                    let is_certain = since.succeeded && step.is_some_and(did_run);
+                    certain.extend(is_certain.then_some((path, write.step)));
+                }
+                (How::Patch, Some(path)) => {
+                    let folder = step.and_then(|step| self.place(&step.folder));
+                    let files = files_of_patch(&path, folder, since).into_iter();
+                    named.extend(files.map(|file| (file, write.step)));
+                }
+                (How::Removal, _) | (_, None) => {}
+                (_, Some(path)) => named.push((path, write.step)),
+            }
+        }
+        let changes = since.work.and_then(|work| work.changes.as_ref());
+        let mut moved = changes.map(|changes| moved_along(changes, &named, since.home)).unwrap_or_default();
+        moved.extend(certain);
+        moved.extend(named.into_iter().filter(|(path, _)| since.is_changed(path)));
+        moved
+    }
+
+    /// Files that it removed. What the session itself wrote before was perhaps never more than a trial.
+    fn removed(&self) -> Vec<(String, usize)> {
+        let wrote = self.since.work.map(|work| work.wrote.files.as_slice()).unwrap_or_default();
+        let is_own = |path: &str| wrote.iter().any(|file| path.ends_with(file.as_str()));
+        let removals = self.script.writes().iter().take(MOST_FILES).filter(|write| {
+            write.how == How::Removal
+                && self.since.succeeded
+                && self.script.steps.get(write.step).is_some_and(did_run)
+        });
+        let found = removals.filter_map(|write| Some((self.place(&write.path)?, write.step)));
+        found.filter(|(path, _)| !is_own(path) && !Path::new(path).exists()).collect()
+    }
+
+    /// Edited and unverified files that it brought back: git has written or removed them.
+    fn undone(&self) -> Vec<String> {
+        let since = &self.since;
+        let Some(changes) = since.work.and_then(|work| work.changes.as_ref()) else {
+            return Vec::new();
+        };
+        let restored = checks::restored_files(self.script).into_iter().filter_map(|restored| {
+            let path = self.place(&restored.path)?;
+            (!restored.stashed || changes.away).then_some((PathBuf::from(path), restored.stashed))
+        });
+        let restored: Vec<(PathBuf, bool)> = restored.collect();
+        let is_undone = |file: &&String| {
+            let path = since.home.join(file);
+            restored.iter().any(|(above, stashed)| {
+                let at = paths::changed_at(&path);
+                let is_written = at.is_none_or(|at| at > changes.last && (*stashed || at >= since.began));
+                path.starts_with(above) && is_written && !file.contains('*')
+            })
+        };
+        changes.files.iter().filter(is_undone).cloned().collect()
+    }
 }
 
 /// Whether a step of a line that succeeded certainly ran.
@@ -255,37 +306,6 @@ impl<'a> Since<'a> {
         let files = sets.flatten().flat_map(|changes| &changes.files);
         files.map(|file| self.home.join(file).to_string_lossy().into_owned())
     }
-}
-
-/// Edited and unverified files that the line brought back: git has written or removed them.
-fn find_undone(
-    event: &Event<'_>,
-    script: &Script,
-    line: Line<'_>,
-    root: &Path,
-    home: &Path,
-    marks: Option<&Marks>,
-    now: Millis,
-) -> Vec<String> {
-    let Some(changes) = marks.and_then(|marks| marks.verification.changes.as_ref()) else {
-        return Vec::new();
-    };
-    let since = Since::of(event, marks, home, now);
-    let root = root.to_string_lossy();
-    let restored = checks::restored_files(script).into_iter().filter_map(|restored| {
-        let path = restored.path.resolve(&root, line.start, line.end)?;
-        (!restored.stashed || changes.away).then_some((PathBuf::from(path), restored.stashed))
-    });
-    let restored: Vec<(PathBuf, bool)> = restored.collect();
-    let is_undone = |file: &&String| {
-        let path = home.join(file);
-        restored.iter().any(|(above, stashed)| {
-            let at = paths::changed_at(&path);
-            let is_written = at.is_none_or(|at| at > changes.last && (*stashed || at >= since.began));
-            path.starts_with(above) && is_written && !file.contains('*')
-        })
-    };
-    changes.files.iter().filter(is_undone).cloned().collect()
 }
 
 /// Unverified files that are now in one of these folders: `mv` of a folder keeps the times of its files.

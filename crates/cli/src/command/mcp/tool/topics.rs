@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tidegate_memory::act::AddedTopic;
 use tidegate_memory::record::TopicStatus;
 use tidegate_memory::view::{Filter, Topic};
 
@@ -142,9 +143,14 @@ fn add_topic(given: Value, memory: &mut Memory) -> Done {
         (None, Some(name)) => Some(memory.make_project(name)?.id),
         (None, None) => None,
     };
-    let topic = memory.add_topic(&title, project, parent_id)?;
+    let AddedTopic { topic, is_new } = memory.add_topic(&title, project, parent_id)?;
     let now = if set { " This session belongs to it from now on." } else { "" };
-    let text = format!("Began topic {} in project {}.{now}", topic.id, topic.in_project.name);
+    let (id, name) = (topic.id, &topic.in_project.name);
+    let text = if is_new {
+        format!("Began topic {id} in project {name}.{now}")
+    } else {
+        format!("Topic {id} in project {name} has this title and is open already.{now}")
+    };
     Ok(choice_content(&topic, set, text))
 }
 

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 use serde_json::json;
 use tidegate_core::time::Millis;
-use tidegate_memory::import::{ImportReport, Importer, ImportedProject};
+use tidegate_memory::import::{ImportReport, ImportedProject, Importer};
 use tidegate_memory::memory;
 use tidegate_state::feature::memory::transcript_files::{self, TranscriptFile};
 
@@ -168,7 +168,8 @@ fn json_report(report: &ImportReport, team: usize, dry_run: bool) -> serde_json:
 /// Most exchanges first.
 fn by_size(report: &ImportReport) -> Vec<&ImportedProject> {
     let mut projects: Vec<&ImportedProject> = report.projects.values().collect();
-    projects.sort_by(|one, other| other.exchanges.cmp(&one.exchanges).then_with(|| one.name.cmp(&other.name)));
+    projects
+        .sort_by(|one, other| other.exchanges.cmp(&one.exchanges).then_with(|| one.name.cmp(&other.name)));
     projects
 }
 
@@ -219,7 +220,10 @@ fn report_page(report: &ImportReport, team: usize, dry_run: bool, clock: &LocalC
     }
     list_projects(&mut page, report);
     if dry_run && new + changed > 0 {
-        page.paragraph(both!("Import them: `tidegate memory import`", "取り込むには: `tidegate memory import`"));
+        page.paragraph(both!(
+            "Import them: `tidegate memory import`",
+            "取り込むには: `tidegate memory import`"
+        ));
     } else if !dry_run && forgotten < all {
         page.paragraph(both!(
             "Try it: `tidegate memory search \"why did we\"`",
@@ -230,7 +234,8 @@ fn report_page(report: &ImportReport, team: usize, dry_run: bool, clock: &LocalC
 }
 
 fn list_left_out(page: &mut Page, report: &ImportReport, dry_run: bool) {
-    let ImportReport { forgotten, unwanted, secrets, damaged_lines, other_files, unreadable_files, .. } = *report;
+    let ImportReport { forgotten, unwanted, secrets, damaged_lines, other_files, unreadable_files, .. } =
+        *report;
     if secrets > 0 && !dry_run {
         page.item(both!(
             "Removed {n}.",

@@ -1,7 +1,9 @@
 //! Relay log: leaves the conversation for the worker, which records it.
 //!
-//! The rules, case by case, are in `recording.md`. It never blocks, and speaks once on a machine: a person has to know
-//! that they are recorded.
+//! The rules, case by case, are in `recording.md`. It never blocks. A person hears once on a machine that they are
+//! recorded; a new session hears what was worked on before.
+
+mod earlier_work;
 
 use crate::event::{Event, EventKind, Start};
 use crate::feature::config::Config;
@@ -62,7 +64,9 @@ impl Policy for RelayLog {
     fn needs(&self, event: &Event<'_>, _: Option<&Marks>) -> Option<Needs> {
         let reads = job_cause(event).is_some();
         let starts = event.kind == EventKind::SessionStart && event.is_main_thread();
-        (reads || starts).then(|| needs(reads))
+        let page = starts && earlier_work::may_tell(event.kind, event.start);
+        let memory = own::Needs { transcript: reads, page, ..own::Needs::default() };
+        (reads || starts).then(|| Needs { memory, ..Needs::default() })
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
@@ -90,7 +94,8 @@ impl Policy for RelayLog {
                 (vec![spool, start(true)], "queued for the worker")
             }
         };
-        Verdict { effects, says: tell_once(facts, config).into_iter().collect(), ..Verdict::silent(because) }
+        let says = tell_once(facts, config).into_iter().chain(earlier_work::tell(facts, config));
+        Verdict { effects, says: says.collect(), ..Verdict::silent(because) }
     }
 }
 
@@ -204,9 +209,6 @@ fn is_fork(event: &Event<'_>) -> bool {
 pub fn needs_for_skipping(event: &Event<'_>, config: &Config) -> Needs {
     let ends = turn_ends(event) || event.kind == EventKind::SessionEnd;
     let off = config.policies.relay_log.mode == RecordMode::Off || config.switched_off(ID);
-    needs(ends && off)
-}
-
-fn needs(transcript: bool) -> Needs {
-    Needs { memory: own::Needs { transcript, ..own::Needs::default() }, ..Needs::default() }
+    let memory = own::Needs { transcript: ends && off, ..own::Needs::default() };
+    Needs { memory, ..Needs::default() }
 }

@@ -9,21 +9,21 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use crate::error::{Result, While};
 use tempfile::TempDir;
 use tidegate_core::feature::verification::checks::restored_files;
 use tidegate_core::file_class::FileClass;
 use tidegate_core::shell::{self, How, Script, Step, Surroundings};
 use tidegate_core::time::Millis;
-use xtask::failure::{Done, While};
 
-use super::seen_files::with_slashes;
+use crate::seen_files::with_slashes;
 
-pub(crate) struct Scratch {
+pub struct Scratch {
     folder: TempDir,
     /// Beginnings of paths, longest first, each with its place in the folder.
     places: Vec<(String, PathBuf)>,
-    pub(crate) root: PathBuf,
-    pub(crate) home: PathBuf,
+    pub root: PathBuf,
+    pub home: PathBuf,
     /// The project's files as they were written last.
     written: BTreeMap<String, String>,
 }
@@ -33,7 +33,7 @@ const PACKAGES: [&str; 3] = ["/packages/", "/apps/", "/crates/"];
 const WORKTREES: [&str; 2] = ["/.worktrees/", "/.claude/worktrees/"];
 
 /// The project's root by the folders in which a session worked: the first, or one above it in which it worked later.
-pub(crate) fn find_root(folders: &[String]) -> Option<String> {
+pub fn find_root(folders: &[String]) -> Option<String> {
     let folders: Vec<String> = folders.iter().map(|folder| with_slashes(folder)).collect();
     let is_above =
         |above: &str, folder: &str| folder.strip_prefix(above).is_some_and(|rest| rest.starts_with('/'));
@@ -56,7 +56,7 @@ pub(crate) fn find_root(folders: &[String]) -> Option<String> {
 }
 
 /// A name that all checkouts of a project share: that of its folder, or of the checkout that a worktree belongs to.
-pub(crate) fn project_name(root: &str) -> &str {
+pub fn project_name(root: &str) -> &str {
     let main =
         WORKTREES.iter().find_map(|worktrees| root.split_once(worktrees)).map_or(root, |(main, _)| main);
     main.rsplit('/').next().unwrap_or(main)
@@ -64,7 +64,7 @@ pub(crate) fn project_name(root: &str) -> &str {
 
 impl Scratch {
     /// `root` as [`find_root`] gives it.
-    pub(crate) fn new(root: &str) -> Done<Scratch> {
+    pub fn new(root: &str) -> Result<Scratch> {
         let folder =
             tempfile::Builder::new().prefix("tidegate-replay-").tempdir().while_("a temporary folder")?;
         let base = fs::canonicalize(folder.path()).while_("the temporary folder")?;
@@ -81,7 +81,7 @@ impl Scratch {
     }
 
     /// The text with all paths of home and project replaced.
-    pub(crate) fn map(&self, text: &str) -> String {
+    pub fn map(&self, text: &str) -> String {
         let mut mapped = String::with_capacity(text.len());
         let mut rest = text;
         let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
@@ -103,13 +103,13 @@ impl Scratch {
     }
 
     /// A path of the session, in this folder.
-    pub(crate) fn map_path(&self, path: &str) -> String {
+    pub fn map_path(&self, path: &str) -> String {
         let mapped = self.map(path);
         if mapped == path { mapped } else { with_slashes(&mapped) }
     }
 
     /// Writes the project's files as they were at a time.
-    pub(crate) fn write_project(&mut self, files: BTreeMap<String, String>) -> Done {
+    pub fn write_project(&mut self, files: BTreeMap<String, String>) -> Result {
         for (path, text) in &files {
             if self.written.get(path) != Some(text) {
                 let whole = self.root.join(path);
@@ -125,7 +125,7 @@ impl Scratch {
     }
 
     /// An edited file exists afterwards. Its content does not matter.
-    pub(crate) fn note_edit(&self, path: &str) -> Done {
+    pub fn note_edit(&self, path: &str) -> Result {
         let path = self.root.join(path);
         if self.holds(&path) && !path.exists() && !is_below_file(&path) {
             make_parent(&path)?;
@@ -135,7 +135,7 @@ impl Scratch {
     }
 
     /// Changes the files that a command line changed, as far as its text tells.
-    pub(crate) fn note_run(&self, line: &str, start: &str, end: &str, succeeded: bool, at: Millis) -> Done {
+    pub fn note_run(&self, line: &str, start: &str, end: &str, succeeded: bool, at: Millis) -> Result {
         let surroundings = Surroundings { home: self.home.to_str(), project: None, cwd: Some(start) };
         let Some(script) = shell::parse_in(line, surroundings) else { return Ok(()) };
         let root = self.root.to_string_lossy();
@@ -209,7 +209,7 @@ fn is_below_file(path: &Path) -> bool {
     path.ancestors().skip(1).any(Path::is_file)
 }
 
-fn make_parent(path: &Path) -> Done {
+fn make_parent(path: &Path) -> Result {
     path.parent().map_or(Ok(()), |parent| fs::create_dir_all(parent).while_(parent.display()))
 }
 
@@ -266,7 +266,7 @@ fn is_written(script: &Script, step: usize, how: How, line: &str, succeeded: boo
     let name = script.steps.get(step).and_then(Step::name).unwrap_or_default();
     match how {
         How::Redirect => true,
-        How::Pattern | How::Patch | How::Unknown => false,
+        How::Pattern | How::Patch | How::Unknown | How::Removal => false,
         How::Command => WRITERS.contains(&name) && (succeeded || name == "tee"),
         How::Script => {
             succeeded

@@ -10,34 +10,34 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tidegate_core::time::Millis;
 
-use super::seen_files::{self, SeenFile};
-use super::turn::{Ending, LastEntry, OpenTurn, TurnEnd};
+use crate::seen_files::{self, SeenFile};
+use crate::turn::{Ending, LastEntry, OpenTurn, TurnEnd};
 
 /// One transcript.
-pub(crate) struct ReplaySession {
+pub struct ReplaySession {
     /// The file's name.
-    pub(crate) name: String,
+    pub name: String,
     /// Working folders in the order in which they appear, each once.
-    pub(crate) folders: Vec<String>,
-    pub(crate) moments: Vec<Moment>,
+    pub folders: Vec<String>,
+    pub moments: Vec<Moment>,
     /// What the session shows of the project's own files.
-    pub(crate) seen: Vec<SeenFile>,
+    pub seen: Vec<SeenFile>,
     /// Lines that are not JSON objects.
-    pub(crate) unread_lines: usize,
+    pub unread_lines: usize,
 }
 
 /// A point in a session at which hooks run.
-pub(crate) struct Moment {
+pub struct Moment {
     /// Counted from 1.
-    pub(crate) line: usize,
-    pub(crate) at: Millis,
-    pub(crate) cwd: String,
+    pub line: usize,
+    pub at: Millis,
+    pub cwd: String,
     /// `None` on the main thread.
-    pub(crate) agent: Option<String>,
-    pub(crate) what: Happening,
+    pub agent: Option<String>,
+    pub what: Happening,
 }
 
-pub(crate) enum Happening {
+pub enum Happening {
     Start,
     Compaction,
     Prompt(String),
@@ -49,11 +49,11 @@ pub(crate) enum Happening {
 }
 
 /// A call of a tool.
-pub(crate) struct ToolUse {
-    pub(crate) id: String,
-    pub(crate) tool: String,
+pub struct ToolUse {
+    pub id: String,
+    pub tool: String,
     /// Without the contents of files.
-    pub(crate) input: Value,
+    pub input: Value,
     at: Millis,
     /// Before the call.
     cwd: String,
@@ -61,19 +61,19 @@ pub(crate) struct ToolUse {
 }
 
 /// The end of a call that ran.
-pub(crate) struct ToolEnd {
-    pub(crate) call: Arc<ToolUse>,
+pub struct ToolEnd {
+    pub call: Arc<ToolUse>,
     /// The structured result; the error's text if the call failed.
-    pub(crate) response: Result<Value, String>,
+    pub response: Result<Value, String>,
     /// How long it ran, in milliseconds.
-    pub(crate) millis: u64,
+    pub millis: u64,
 }
 
 /// A task in the background.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct RunningTask {
-    pub(crate) id: String,
-    pub(crate) is_agent: bool,
+pub struct RunningTask {
+    pub id: String,
+    pub is_agent: bool,
 }
 
 /// Beginnings of results of calls that no hook saw the end of, because they did not run.
@@ -102,7 +102,7 @@ const NOT_PROMPTS: [&str; 11] = [
 
 const INTERRUPTION: &str = "[Request interrupted";
 
-pub(crate) fn read_session(name: &str, text: &str) -> ReplaySession {
+pub fn read_session(name: &str, text: &str) -> ReplaySession {
     let mut entries = Vec::new();
     let mut unread_lines = 0;
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
@@ -532,7 +532,7 @@ fn was_queued(entry: &Entry<'_>, entries: &[(usize, Value)], index: usize) -> bo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replay::made_up::MadeUp;
+    use crate::made_up::MadeUp;
 
     /// Each end of a turn by the id of its last answer, and its ending.
     fn ends(made: MadeUp) -> Vec<(String, Ending)> {

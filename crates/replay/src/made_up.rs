@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::transcript::{ReplaySession, read_session};
+use crate::transcript::{ReplaySession, read_session};
 
 /// Lines of a transcript, one second apart.
 #[derive(Default)]

@@ -1,6 +1,6 @@
 //! The ends of turns.
 
-use super::transcript::RunningTask;
+use crate::transcript::RunningTask;
 
 /// A turn that has not ended.
 #[derive(Default)]
@@ -27,19 +27,19 @@ pub(super) enum LastEntry {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct TurnEnd {
+pub struct TurnEnd {
     /// Counted from 1, without turns in which nothing happened.
-    pub(crate) turn: usize,
+    pub turn: usize,
     /// The id of the last answer of the main thread.
-    pub(crate) entry: String,
-    pub(crate) ending: Ending,
-    pub(crate) said: String,
+    pub entry: String,
+    pub ending: Ending,
+    pub said: String,
     /// Tasks that had not ended.
-    pub(crate) running: Vec<RunningTask>,
+    pub running: Vec<RunningTask>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
+pub enum Ending {
     /// The model stopped, and a prompt follows.
     Stop,
     /// It stopped without a word after its last call.
@@ -57,7 +57,7 @@ pub(crate) enum Ending {
 impl Ending {
     /// Whether the client would have asked its Stop hooks. A file that ends inside a turn counts too: it shows a state
     /// that can be judged.
-    pub(crate) fn asks_hooks(self) -> bool {
+    pub fn asks_hooks(self) -> bool {
         !matches!(self, Ending::Interrupted | Ending::BrokenOff | Ending::ApiError)
     }
 }

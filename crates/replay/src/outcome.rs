@@ -7,21 +7,21 @@ use tidegate_core::shell::{self, Status, Step, Why};
 
 /// A command line that ended, and what the core saw in it.
 #[derive(Clone, Debug)]
-pub(crate) struct JudgedRun {
+pub struct JudgedRun {
     /// In the transcript.
-    pub(crate) line: usize,
-    pub(crate) command: String,
-    pub(crate) succeeded: bool,
+    pub line: usize,
+    pub command: String,
+    pub succeeded: bool,
     /// Kinds that its success proves.
-    pub(crate) proves: Kinds,
+    pub proves: Kinds,
     /// It contains a check whose failure would not have shown.
-    pub(crate) hides: bool,
+    pub hides: bool,
     /// The project's checks at that moment.
-    pub(crate) checks: Option<ProjectChecks>,
+    pub checks: Option<ProjectChecks>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum StopOutcome {
+pub enum StopOutcome {
     /// Passed as verified.
     Verified,
     Held(HoldCause),
@@ -34,7 +34,7 @@ pub(crate) enum StopOutcome {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum HoldCause {
+pub enum HoldCause {
     /// No command since the last edit looks like a check.
     NothingRun,
     /// A check passed, but only before the last edit.
@@ -49,7 +49,7 @@ pub(crate) enum HoldCause {
 }
 
 impl StopOutcome {
-    pub(crate) fn name(&self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         match self {
             StopOutcome::Verified => "verified",
             StopOutcome::Held(_) => "held",
@@ -59,14 +59,14 @@ impl StopOutcome {
         }
     }
 
-    pub(crate) fn is_held(&self) -> bool {
+    pub fn is_held(&self) -> bool {
         matches!(self, StopOutcome::Held(_))
     }
 }
 
 impl HoldCause {
     /// Without the construct.
-    pub(crate) fn name(&self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         match self {
             HoldCause::NothingRun => "nothing run",
             HoldCause::OnlyBefore => "only before the last edit",
@@ -97,7 +97,7 @@ impl fmt::Display for HoldCause {
 }
 
 /// The cause of a hold by the runs since the last edit, with the run that shows it.
-pub(crate) fn find_cause(since_edit: &[JudgedRun], passed_before: bool) -> (HoldCause, Option<&JudgedRun>) {
+pub fn find_cause(since_edit: &[JudgedRun], passed_before: bool) -> (HoldCause, Option<&JudgedRun>) {
     for run in since_edit.iter().rev() {
         let cause = match (run.succeeded, run.proves.is_empty(), run.hides) {
             (false, _, true) | (false, false, _) => HoldCause::Failed,
@@ -172,7 +172,7 @@ const ONLY_LOOK: [&str; 28] = [
 ];
 
 /// For people: whether a person would take the line for a check.
-pub(crate) fn looks_like_check(command: &str) -> bool {
+pub fn looks_like_check(command: &str) -> bool {
     let Some(script) = shell::parse(command) else { return false };
     let is_check_word =
         |word: &str| word.split(|c: char| !c.is_alphanumeric()).any(|part| CHECK_WORDS.contains(&part));

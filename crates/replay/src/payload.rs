@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::scratch::Scratch;
-use super::transcript::{Happening, Moment, RunningTask, ToolUse};
+use crate::scratch::Scratch;
+use crate::transcript::{Happening, Moment, RunningTask, ToolUse};
 
 /// Any id will do: marks of a session are kept in memory.
 const SESSION: &str = "replayed";
@@ -88,7 +88,7 @@ fn name_tool(payload: &mut Value, call: &ToolUse, scratch: &Scratch) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replay::transcript::read_session;
+    use crate::transcript::read_session;
     use tidegate_core::event::EventKind::{PostToolUse, PreToolUse, SessionStart, Stop, UserPromptSubmit};
     use tidegate_core::host::Host;
 

@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use crate::error::{Error, Result};
 use tidegate_core::event::action::Exit;
 use tidegate_core::event::{Event, SessionId};
 use tidegate_core::feature::config::Config;
@@ -19,40 +20,39 @@ use tidegate_core::time::Millis;
 use tidegate_state::feature::{self, HookContext};
 use tidegate_state::place::PlaceEnv;
 use tidegate_state::project;
-use xtask::failure::{Done, Failure};
 
-use super::outcome::{HoldCause, JudgedRun, StopOutcome, find_cause};
-use super::payload::write_payload;
-use super::scratch::Scratch;
-use super::seen_files::ProjectFiles;
-use super::transcript::{Happening, Moment, ReplaySession};
-use super::turn::TurnEnd;
+use crate::outcome::{HoldCause, JudgedRun, StopOutcome, find_cause};
+use crate::payload::write_payload;
+use crate::scratch::Scratch;
+use crate::seen_files::ProjectFiles;
+use crate::transcript::{Happening, Moment, ReplaySession};
+use crate::turn::TurnEnd;
 
 /// The end of a turn, judged.
-pub(crate) struct JudgedEnd {
-    pub(crate) end: TurnEnd,
-    pub(crate) outcome: StopOutcome,
+pub struct JudgedEnd {
+    pub end: TurnEnd,
+    pub outcome: StopOutcome,
     /// The run that decided.
-    pub(crate) run: Option<JudgedRun>,
+    pub run: Option<JudgedRun>,
 }
 
 /// A check whose status shows, and whose closing lines say that it passed.
-pub(crate) struct ClosedRun {
-    pub(crate) line: usize,
-    pub(crate) command: String,
-    pub(crate) succeeded: bool,
+pub struct ClosedRun {
+    pub line: usize,
+    pub command: String,
+    pub succeeded: bool,
 }
 
 #[derive(Default)]
-pub(crate) struct PlayedSession {
-    pub(crate) ends: Vec<JudgedEnd>,
-    pub(crate) closed: Vec<ClosedRun>,
+pub struct PlayedSession {
+    pub ends: Vec<JudgedEnd>,
+    pub closed: Vec<ClosedRun>,
 }
 
 /// Times of a replay are in the future: a file that no call of the session changed is older than all of them.
 const AHEAD: Duration = Duration::from_hours(24);
 
-pub(crate) fn play_session(session: &ReplaySession, root: &str, files: &ProjectFiles) -> Done<PlayedSession> {
+pub fn play_session(session: &ReplaySession, root: &str, files: &ProjectFiles) -> Result<PlayedSession> {
     let scratch = Scratch::new(root)?;
     let config = Config::default();
     let began = session.moments.first().map(|moment| moment.at).unwrap_or_default();
@@ -61,7 +61,7 @@ pub(crate) fn play_session(session: &ReplaySession, root: &str, files: &ProjectF
         files,
         config: &config,
         place: PlaceEnv { home: Some(scratch.home.clone()), ..PlaceEnv::default() },
-        session: SessionId::parse("replayed").map_err(|step| Failure::new(step.to_string()))?,
+        session: SessionId::parse("replayed").map_err(|step| Error::new(step.to_string()))?,
         start: Millis(start.as_millis() as u64),
         began,
         scratch,
@@ -100,7 +100,7 @@ struct Player<'a> {
 }
 
 impl Player<'_> {
-    fn play(&mut self, moment: &Moment) -> Done<Option<JudgedEnd>> {
+    fn play(&mut self, moment: &Moment) -> Result<Option<JudgedEnd>> {
         if let Happening::TurnEnd(end) = &moment.what {
             self.turn = end.turn + 1;
             let is_open = |marks: &Marks| marks.verification.changes.is_some();
@@ -113,7 +113,7 @@ impl Player<'_> {
         let payload = write_payload(moment, self.turn, &self.scratch).to_string();
         let event = Host::ClaudeCode
             .read(payload.as_bytes(), None)
-            .map_err(|unread| Failure::new(format!("line {}: {}", moment.line, unread.step)))?;
+            .map_err(|unread| Error::new(format!("line {}: {}", moment.line, unread.step)))?;
         if matches!(moment.what, Happening::Result(_) | Happening::TurnEnd(_)) {
             self.scratch.write_project(self.files.at(moment.at))?;
         }
@@ -132,7 +132,7 @@ impl Player<'_> {
     }
 
     /// Does to the scratch folder what the call did to the project.
-    fn change_files(&self, event: &Event<'_>, now: Millis) -> Done {
+    fn change_files(&self, event: &Event<'_>, now: Millis) -> Result {
         for path in event.written_paths(|_| false) {
             self.scratch.note_edit(path)?;
         }
@@ -255,8 +255,8 @@ fn judged_run(event: &Event<'_>, facts: &Facts<'_>, moment: &Moment) -> Option<J
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replay::made_up::MadeUp;
-    use crate::replay::outcome::HoldCause;
+    use crate::made_up::MadeUp;
+    use crate::outcome::HoldCause;
     use serde_json::json;
 
     /// The outcomes at the ends of all turns, in a project of Rust.
@@ -265,8 +265,7 @@ mod tests {
         let mut files = ProjectFiles::default();
         files.add("/w/shop", &session.seen);
         files.sort();
-        let played =
-            play_session(&session, "/w/shop", &files).unwrap_or_else(|failure| panic!("{}", failure.text()));
+        let played = play_session(&session, "/w/shop", &files).unwrap();
         played.ends.into_iter().map(|judged| judged.outcome).collect()
     }
 

@@ -13,15 +13,15 @@ use tidegate_core::time::Millis;
 
 /// One sight of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SeenFile {
+pub struct SeenFile {
     /// Whole, with `/`.
-    pub(crate) path: String,
-    pub(crate) at: Millis,
-    pub(crate) what: Sight,
+    pub path: String,
+    pub at: Millis,
+    pub what: Sight,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Sight {
+pub enum Sight {
     /// From here on it has this content.
     Text(String),
     /// Before, it was not there.
@@ -51,12 +51,12 @@ fn is_of_interest(path: &str) -> bool {
 }
 
 /// The form in which paths of all systems are kept.
-pub(crate) fn with_slashes(path: &str) -> String {
+pub fn with_slashes(path: &str) -> String {
     path.replace('\\', "/")
 }
 
 /// From the result of a tool that read or wrote a file.
-pub(crate) fn of_tool(tool: &str, input: &Value, result: &Value, at: Millis) -> Vec<SeenFile> {
+pub fn of_tool(tool: &str, input: &Value, result: &Value, at: Millis) -> Vec<SeenFile> {
     let path = with_slashes(input["file_path"].as_str().unwrap_or_default());
     if !is_of_interest(&path) {
         return Vec::new();
@@ -133,7 +133,7 @@ const HAD: [(&str, &str); 14] = [
 ];
 
 /// From a command line and its output.
-pub(crate) fn of_run(line: &str, cwd: &str, output: &str, at: Millis) -> Vec<SeenFile> {
+pub fn of_run(line: &str, cwd: &str, output: &str, at: Millis) -> Vec<SeenFile> {
     let cwd = with_slashes(cwd);
     let surroundings = Surroundings { cwd: Some(&cwd), ..Surroundings::default() };
     let Some(script) = shell::parse_in(line, surroundings) else { return Vec::new() };
@@ -252,7 +252,7 @@ fn script_name(step: &Step) -> Option<&str> {
 
 /// The files of one project, over the time of all its sessions.
 #[derive(Default)]
-pub(crate) struct ProjectFiles {
+pub struct ProjectFiles {
     /// By path below the project's root, in the order of time.
     texts: BTreeMap<String, Vec<(Millis, Sight)>>,
     /// By path, then by name.
@@ -262,7 +262,7 @@ pub(crate) struct ProjectFiles {
 
 impl ProjectFiles {
     /// Takes sights of files below `root`.
-    pub(crate) fn add(&mut self, root: &str, seen: &[SeenFile]) {
+    pub fn add(&mut self, root: &str, seen: &[SeenFile]) {
         for SeenFile { path, at, what } in seen {
             let Some(below) = path.strip_prefix(root).and_then(|rest| rest.strip_prefix('/')) else {
                 continue;
@@ -280,7 +280,7 @@ impl ProjectFiles {
     }
 
     /// Call once after the last `add`.
-    pub(crate) fn sort(&mut self) {
+    pub fn sort(&mut self) {
         self.texts.values_mut().for_each(|versions| versions.sort_by_key(|(at, _)| *at));
         self.recipes
             .values_mut()
@@ -291,7 +291,7 @@ impl ProjectFiles {
     }
 
     /// All files as they were at that time, by path below the root.
-    pub(crate) fn at(&self, time: Millis) -> BTreeMap<String, String> {
+    pub fn at(&self, time: Millis) -> BTreeMap<String, String> {
         let mut files = BTreeMap::new();
         for (path, versions) in &self.texts {
             if let Some(text) = text_at(versions, time) {
