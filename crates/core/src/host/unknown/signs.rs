@@ -3,10 +3,7 @@
 use crate::host::Host;
 use crate::host::detect::{Signs, Traces};
 
-#[expect(
-    clippy::match_wildcard_for_single_variants,
-    reason = "a host with a folder of its own has no line here"
-)]
+/// A host with a folder of its own has no line here.
 pub(super) fn traces(host: Host) -> Traces {
     let none = Traces::default();
     match host {

@@ -56,7 +56,7 @@ impl ProgressBar {
 
 fn bar_line(read: u64, total: u64, exchanges: usize, lang: Lang) -> String {
     let read = read.min(total);
-    let percent = if total == 0 { 100 } else { read * 100 / total };
+    let percent = (read * 100).checked_div(total).unwrap_or(100);
     let filled = percent as usize * CELLS / 100;
     let bar = format!("[{}{}] {percent:3}%", "#".repeat(filled), ".".repeat(CELLS - filled));
     let (read, total) = (size(read), size(total));

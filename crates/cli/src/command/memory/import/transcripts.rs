@@ -55,10 +55,11 @@ pub(super) fn run(args: &Args) -> Outcome {
             "取り込みが途中で止まりました。もう一度実行すると続きから始めます"
         ))
     })?;
-    if let Some(opened) = opened.as_mut().filter(|_| !args.dry_run) {
-        if args.paths.is_empty() && since.is_none() {
-            opened.memory.store().note_whole_texts()?;
-        }
+    // Everything that is left of older versions was read.
+    if let Some(opened) =
+        opened.as_mut().filter(|_| !args.dry_run && args.paths.is_empty() && since.is_none())
+    {
+        opened.memory.store().note_whole_texts()?;
     }
     for (path, why) in &report.unreadable {
         let path = path.display();
