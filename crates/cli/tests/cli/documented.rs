@@ -74,7 +74,10 @@ fn run(sandbox: &Sandbox, command: &str) -> Ran {
     shell.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
     shell.env("PATH", format!("{}:/usr/bin:/bin", folder.display()));
     shell.current_dir(sandbox.project());
-    Running::start(shell).end()
+    let mut running = Running::start(shell);
+    // `memory import` without a path waits for rows from an open pipe.
+    running.close();
+    running.end()
 }
 
 #[test]
