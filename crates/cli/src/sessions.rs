@@ -7,6 +7,7 @@ use tidegate_core::event::SessionId;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::marks::Marks;
+use tidegate_core::feature::memory::relay_log;
 use tidegate_core::host::Host;
 use tidegate_core::meter::forecast::{self, Forecast};
 use tidegate_core::meter::sources::MeterSources;
@@ -93,6 +94,20 @@ impl Here {
         let session = self.env.session.as_deref();
         switches::read(&self.state).apply(&mut config, self.now, self.root.as_deref(), session);
         config
+    }
+
+    /// Whether conversations in another project are recorded, with or without a person in the session.
+    pub(crate) fn is_recorded(&self, root: &Path, is_attended: bool) -> bool {
+        let user = self.env.place.config();
+        let mut config = config::read(&config::Sources {
+            user: user.as_deref(),
+            root: Some(root),
+            state: Some(&self.state),
+            variables: &self.env.settings,
+            off: self.env.off.as_deref(),
+        });
+        switches::read(&self.state).apply(&mut config, self.now, Some(root), None);
+        relay_log::is_on(&config) && (is_attended || config.memory.headless)
     }
 
     fn find_root(&self) -> Option<PathBuf> {

@@ -33,3 +33,5 @@ pub mod memory;
 pub mod act;
 
 pub mod worker;
+
+pub mod import;

@@ -19,7 +19,8 @@ use tidegate_state::project::memory_project;
 
 use super::Outcome;
 use crate::approval;
-use crate::bilingual::{Bilingual, both};
+use crate::bilingual::{Bilingual, both, count_en};
+use crate::host::agent_homes::AgentHomes;
 use crate::host::claude_code;
 use crate::host::claude_code::settings_text;
 use crate::host::claude_code::shipped::Part;
@@ -140,9 +141,14 @@ pub(crate) fn run(args: &Args) -> Outcome {
         summary::print_json(&executed.plan.steps, shows, executed.backup.as_deref(), &warnings, more);
         return Ok(ExitCode::SUCCESS);
     }
-    page_of(args, &target, &executed, in_force, &config).print();
-    summary::print_warnings(&warnings);
     let is_read = std::io::stdout().is_terminal() && !approval::is_by_agent(&target.env);
+    let past = if is_read && says_recording(args, &executed) && relay_log::is_on(&config) {
+        past_conversations(&target)
+    } else {
+        None
+    };
+    page_of(args, &target, &executed, in_force, &config, past).print();
+    summary::print_warnings(&warnings);
     if says_recording(args, &executed) && relay_log::is_on(&config) && is_read {
         // The person has read it, so the start of a session need not say it.
         let _ = StateDir::open(&target.env.place).map(|state| session::note_told(&state, Told::Recording));
@@ -154,7 +160,14 @@ fn says_recording(args: &Args, executed: &Executed) -> bool {
     executed.is_changed && !args.status_line
 }
 
-fn page_of(args: &Args, target: &Target, executed: &Executed, preset: &str, config: &Config) -> Page {
+fn page_of(
+    args: &Args,
+    target: &Target,
+    executed: &Executed,
+    preset: &str,
+    config: &Config,
+    past: Option<Bilingual>,
+) -> Page {
     let steps = &executed.plan.steps;
     if args.report.diff {
         return summary::diff_page(steps, target);
@@ -220,6 +233,9 @@ fn page_of(args: &Args, target: &Target, executed: &Executed, preset: &str, conf
     };
     page.labelled(label(both!("Checks", "チェック")), Text::from(checks(preset)) + here);
     page.labelled(label(both!("Records", "記録")), recording(target, config));
+    if let Some(line) = past {
+        page.labelled(label(both!("Earlier", "これまで")), line);
+    }
     if target.shared {
         page.labelled(label(both!("Team", "チーム")), both!(
             "commit .claude, .mcp.json and .gitignore. Teammates who have tidegate hear at their first session that it records.",
@@ -361,6 +377,31 @@ fn recording(target: &Target, config: &Config) -> Bilingual {
         "your prompts and Claude's answers, {en}. Stop: `{off}`",
         "あなたの入力と Claude の回答を、{ja}。止めるには: `{off}`"
     )
+}
+
+/// Counts files and reads none of them.
+fn past_conversations(target: &Target) -> Option<Bilingual> {
+    let homes = AgentHomes::find(&target.env.place);
+    let all = homes.count_transcripts();
+    let here = if target.is_user { 0 } else { homes.count_transcripts_of(&target.root) };
+    earlier_line(here, all)
+}
+
+fn earlier_line(here: usize, all: usize) -> Option<Bilingual> {
+    let command = "tidegate memory import";
+    match (here, all) {
+        (_, 0) => None,
+        (0, _) => Some(both!(
+            "{n} on this machine can be searched after `{command}` (`--dry-run` counts first).",
+            "このマシンの過去の会話{all}件は、`{command}` で検索できるようになります（`--dry-run` で件数を確認できます）。",
+            n = count_en(all, "past conversation")
+        )),
+        _ => Some(both!(
+            "{n} here, {all} on this machine, can be searched after `{command}` (`--dry-run` counts first).",
+            "過去の会話（ここに{here}件、このマシンに{all}件）は、`{command}` で検索できるようになります（`--dry-run` で件数を確認できます）。",
+            n = count_en(here, "past conversation")
+        )),
+    }
 }
 
 fn is_shared_here(target: &Target, team: &Team) -> bool {

@@ -8,16 +8,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tidegate_core::feature::memory::job::Work;
-use tidegate_core::feature::memory::relay_log;
 use tidegate_core::pipeline::record::{FailedCheck, Record};
 use tidegate_core::time::Millis;
 use tidegate_memory::memory::Memory;
 use tidegate_memory::postgres::Address;
 use tidegate_memory::team;
 use tidegate_memory::worker::{Summarise, Worker, WorkerEvent, WorkerReport, queue_abandoned_sessions};
-use tidegate_state::config::switches;
 use tidegate_state::feature::memory::{retries, spool};
-use tidegate_state::{clock, config, journal};
+use tidegate_state::{clock, journal};
 
 use super::Outcome;
 use crate::backend::summariser::Summariser;
@@ -200,18 +198,7 @@ fn look_for_left(here: &Here, once: bool) {
     if lately && !once {
         return;
     }
-    let records = |root: &Path, attended: bool| {
-        let user = here.env.place.config();
-        let mut config = config::read(&config::Sources {
-            user: user.as_deref(),
-            root: Some(root),
-            state: Some(&here.state),
-            variables: &here.env.settings,
-            off: here.env.off.as_deref(),
-        });
-        switches::read(&here.state).apply(&mut config, here.now, Some(root), None);
-        relay_log::is_on(&config) && (attended || config.memory.headless)
-    };
+    let records = |root: &Path, attended: bool| here.is_recorded(root, attended);
     // After a failure, the next worker looks again.
     if queue_abandoned_sessions(&here.state, here.now, &records).is_ok() {
         waits.looked = here.now;

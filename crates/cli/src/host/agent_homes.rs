@@ -106,6 +106,53 @@ impl AgentHomes {
     }
 }
 
+/// Folders in which agents keep transcripts, below those of [`AgentHomes::moved`], and the names of the transcripts.
+const TRANSCRIPTS: &[(&str, &str, &str)] = &[
+    (".codex", "sessions", "*/*/*/*.jsonl"),
+    (".codex", "archived_sessions", "*.jsonl"),
+    (".copilot", "session-state", "*/events.jsonl"),
+];
+
+impl AgentHomes {
+    /// Folders with transcripts that Tidegate can read, as far as they exist, and the names in them. Claude Code's is
+    /// the first.
+    fn transcripts(&self) -> Vec<(PathBuf, &'static str)> {
+        let of_client = self.client.iter().map(|host| (host.join("projects"), "*/*.jsonl"));
+        let of_others = TRANSCRIPTS.iter().filter_map(|(folder, below, names)| {
+            let moved = self.moved.iter().find(|(name, _)| name == folder).map(|(_, path)| path.clone());
+            let folder = moved.or_else(|| Some(self.home.as_ref()?.join(folder)))?;
+            Some((folder.join(below), *names))
+        });
+        of_client.chain(of_others).filter(|(folder, _)| folder.is_dir()).collect()
+    }
+
+    pub(crate) fn transcript_folders(&self) -> Vec<PathBuf> {
+        self.transcripts().into_iter().map(|(folder, _)| folder).collect()
+    }
+
+    /// Conversations in these folders, as far as names tell.
+    pub(crate) fn count_transcripts(&self) -> usize {
+        self.transcripts().iter().map(|(folder, names)| count_sessions(folder, names)).sum()
+    }
+
+    /// Claude Code names a folder after each project.
+    pub(crate) fn count_transcripts_of(&self, project: &Path) -> usize {
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+        let name: String = project.to_string_lossy().chars().map(plain).collect();
+        let folder = self.client.as_ref().map(|host| host.join("projects").join(name));
+        folder.map_or(0, |folder| count_sessions(&folder, "*.jsonl"))
+    }
+}
+
+/// Some versions keep the transcripts of subagents next to those of their sessions.
+fn count_sessions(folder: &Path, names: &str) -> usize {
+    find_below(folder, [names].into_iter()).iter().filter(|file| !is_of_agent(file)).count()
+}
+
+fn is_of_agent(file: &Path) -> bool {
+    file.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"agent-"))
+}
+
 /// Hooks of plugins in folders that a list of an agent names.
 fn hooks_of_listed(list: &Path) -> Vec<PathBuf> {
     fn folders(value: &Value, found: &mut Vec<PathBuf>) {
@@ -175,6 +222,34 @@ fn without_repeats(files: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn transcripts_are_counted_by_their_names() {
+        let home = tempfile::tempdir().unwrap();
+        for file in [
+            ".claude/projects/-p-shop/s1.jsonl",
+            ".claude/projects/-p-shop/agent-a1.jsonl",
+            ".claude/projects/-p-shop/s1/subagents/agent-a2.jsonl",
+            ".claude/projects/-p-other/s2.jsonl",
+            ".copilot/session-state/s3/events.jsonl",
+            ".copilot/session-state/s3/notes.jsonl",
+            "moved/sessions/2026/11/15/rollout-1.jsonl",
+            ".codex/sessions/2026/11/15/rollout-2.jsonl",
+        ] {
+            let file = home.path().join(file);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, "").unwrap();
+        }
+        let homes = AgentHomes {
+            home: Some(home.path().to_owned()),
+            client: Some(home.path().join(".claude")),
+            moved: vec![(".codex", home.path().join("moved"))],
+        };
+        assert_eq!(homes.count_transcripts(), 4);
+        assert_eq!(homes.count_transcripts_of(Path::new("/p/shop")), 1);
+        assert_eq!(homes.transcript_folders().len(), 3);
+        assert_eq!(AgentHomes::default().count_transcripts(), 0);
+    }
 
     #[test]
     fn copies_are_found_wherever_agents_put_them() {

@@ -29,6 +29,7 @@ mod looks;
 mod mcp;
 mod memory;
 mod memory_hooks;
+mod memory_import;
 mod misread;
 mod mutations;
 mod own_settings;

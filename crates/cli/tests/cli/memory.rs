@@ -544,7 +544,7 @@ fn an_import_reads_files_and_not_devices_and_not_for_ever() {
     let sandbox = Sandbox::new();
     let pipe = sandbox.path().join("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
-    for path in ["/dev/zero", &pipe.to_string_lossy(), &sandbox.path().to_string_lossy()] {
+    for path in ["/dev/zero", &pipe.to_string_lossy()] {
         let ran = memory(&sandbox, &["import", path]);
         assert!(refused(&ran).starts_with(&format!("error: cannot read {path}: not a file\n")), "{ran:?}");
     }

@@ -1,16 +1,16 @@
 //! The hosts, by name. Their protocols are in [`crate::host`].
 
 /// One line per host: variant, name in records, name for people, folder in `host/`. The order decides which
-/// host's signs are checked first. Hooks called by a host of the folder `unknown` record the call and answer
-/// nothing. Another macro takes the list, because several layers need it.
+/// host's signs are checked first. Hooks called by a host of the folder `unknown`, or of one that builds on it,
+/// record the call and answer nothing. Another macro takes the list, because several layers need it.
 macro_rules! hosts {
     ($then:ident) => {
         $then! {
             #[default]
             ClaudeCode, "claude-code", "Claude Code" => claude_code;
             Cursor, "cursor", "Cursor" => unknown;
-            Codex, "codex", "Codex" => unknown;
-            Copilot, "copilot", "Copilot CLI" => unknown;
+            Codex, "codex", "Codex" => codex;
+            Copilot, "copilot", "Copilot CLI" => copilot;
             /// Before Gemini CLI, because it also sets that host's variables.
             Qwen, "qwen", "Qwen Code" => unknown;
             Gemini, "gemini", "Gemini CLI" => unknown;

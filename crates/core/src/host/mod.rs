@@ -7,6 +7,8 @@
 
 pub mod answer;
 pub mod claude_code;
+pub mod codex;
+pub mod copilot;
 pub mod detect;
 mod head;
 pub mod person;
@@ -22,7 +24,7 @@ use crate::event::status::StatusInput;
 use crate::event::{Event, EventKind, UnreadableEvent};
 use answer::{Answer, Channels, Reply};
 use detect::{Signs, Traces};
-use transcript::{Sought, TranscriptParser};
+use transcript::{ConversationOrigin, Sought, TranscriptEntry, TranscriptParser};
 use variables::{HostVariables, Lookup};
 use window::{HostSettings, Window};
 
@@ -88,6 +90,16 @@ pub trait HostWing {
         TranscriptParser::of_nothing()
     }
 
+    /// Whether this is a line of a transcript of this host, and of no other.
+    fn wrote(_: &[u8]) -> bool {
+        false
+    }
+
+    /// `None` if the entry does not say where the conversation takes place.
+    fn origin(_: &TranscriptEntry<'_>) -> Option<ConversationOrigin> {
+        None
+    }
+
     /// Whether a line of a transcript says that a hook changed the input of this call. Then the hook may have
     /// answered the question in it.
     fn is_changed_by_hook(_: &[u8], _: &str) -> bool {
@@ -136,6 +148,16 @@ macro_rules! dispatch {
             /// [`HostWing::parser`].
             pub fn parser(self, kinds: &[Sought]) -> TranscriptParser {
                 match self { $(Host::$host => $folder::Wing::parser(kinds),)* }
+            }
+
+            /// [`HostWing::wrote`].
+            pub fn wrote(self, line: &[u8]) -> bool {
+                match self { $(Host::$host => $folder::Wing::wrote(line),)* }
+            }
+
+            /// [`HostWing::origin`].
+            pub fn origin(self, entry: &TranscriptEntry<'_>) -> Option<ConversationOrigin> {
+                match self { $(Host::$host => $folder::Wing::origin(entry),)* }
             }
 
             /// [`HostWing::is_changed_by_hook`].

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 
 use crate::event::action::QuestionAnswers;
+use crate::text::cut::first_bytes;
 use crate::text::json::LongText;
 use crate::text::search;
 use crate::text::search::Needle;
@@ -164,15 +165,33 @@ pub struct ToolCall<'a> {
 }
 
 /// As far as a reader of the conversation wants to know.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum CallTask<'a> {
     /// A command line.
-    Command(LongText<'a>),
+    Command(CallText<'a>),
     /// An agent's work, in a few words.
-    Agent(Option<LongText<'a>>),
+    Agent(Option<CallText<'a>>),
     /// The person is asked.
     Question,
     Other,
+}
+
+/// A text in the arguments of a call.
+#[derive(Clone, Debug)]
+pub enum CallText<'a> {
+    InLine(LongText<'a>),
+    /// The host writes arguments as JSON within a JSON text.
+    Decoded(String),
+}
+
+impl CallText<'_> {
+    /// About this many bytes from its beginning.
+    pub fn head(&self, bytes: usize) -> Cow<'_, str> {
+        match self {
+            CallText::InLine(text) => text.head(bytes),
+            CallText::Decoded(text) => Cow::Borrowed(first_bytes(text, bytes)),
+        }
+    }
 }
 
 impl<'a> ContentPart<'a> {
@@ -237,6 +256,21 @@ pub enum Sought {
     Boundaries,
     /// An [`EntryKind::Prompt`] that repeats the output of hooks.
     RepeatedOutput,
+    /// [`EntryKind::Other`] with the place of the conversation, if the host writes it apart from prompts.
+    Origins,
+}
+
+/// Where a conversation takes place, as far as one entry says so.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ConversationOrigin {
+    pub session: Option<String>,
+    /// The working directory.
+    pub folder: Option<String>,
+    /// Set where prompts do not name it themselves.
+    pub branch: Option<String>,
+    /// The whole conversation is one between a subagent and its parent.
+    pub is_of_agent: bool,
+    pub is_unattended: bool,
 }
 
 #[derive(Debug)]
@@ -261,11 +295,29 @@ impl TranscriptParser {
 
     /// `None` if the line is skipped or is not an entry.
     pub fn entry<'a>(&self, line: &'a [u8]) -> Option<TranscriptEntry<'a>> {
-        if !self.needles.is_empty() && !self.needles.iter().any(|needle| needle.is_in(line)) {
-            return None;
-        }
-        (self.read)(line)
+        if self.skips(line) { None } else { (self.read)(line) }
     }
+
+    pub fn read_line<'a>(&self, line: &'a [u8]) -> LineRead<'a> {
+        if self.skips(line) {
+            return LineRead::Skipped;
+        }
+        (self.read)(line).map_or(LineRead::Damaged, LineRead::Entry)
+    }
+
+    fn skips(&self, line: &[u8]) -> bool {
+        !self.needles.is_empty() && !self.needles.iter().any(|needle| needle.is_in(line))
+    }
+}
+
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "one at a time, never in a list")]
+pub enum LineRead<'a> {
+    /// Not of a kind that is sought.
+    Skipped,
+    /// Not what the host writes.
+    Damaged,
+    Entry(TranscriptEntry<'a>),
 }
 
 /// Without empty lines.

@@ -318,6 +318,17 @@ fn decode(json: &str) -> Option<Cow<'_, str>> {
     field.value()
 }
 
+/// Raw JSON, parsed on demand.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Verbatim<'a>(pub(crate) &'a str);
+
+impl<'de> Deserialize<'de> for Field<Verbatim<'de>> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = <&'de RawValue>::deserialize(deserializer)?.get();
+        Ok(if raw == "null" { Field::Missing } else { Field::Value(Verbatim(raw)) })
+    }
+}
+
 impl<'de> Deserialize<'de> for Field<LongText<'de>> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = <&'de RawValue>::deserialize(deserializer)?.get();

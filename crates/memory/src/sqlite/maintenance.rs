@@ -172,6 +172,27 @@ pub struct QuickCheck {
     pub logs: u64,
     /// Entries that wait for delivery to the team.
     pub outbox: u64,
+    /// [`SqliteStore::note_whole_texts`] was not called since an older version wrote logs.
+    pub has_short_texts: bool,
+}
+
+/// The key of a note that an older version wrote logs with a part of their texts.
+const SHORT_TEXTS: &str = "short texts";
+
+pub(super) fn note_short_texts(store: &Connection) -> Result<()> {
+    store.execute(
+        "INSERT OR REPLACE INTO about (name, value) SELECT ?1, 1 WHERE EXISTS (SELECT 1 FROM log WHERE source = 'relay')",
+        [SHORT_TEXTS],
+    )?;
+    Ok(())
+}
+
+impl SqliteStore {
+    /// Notes that logs of older versions were read again from their transcripts, as far as those still exist.
+    pub fn note_whole_texts(&mut self) -> Result<()> {
+        self.connection.execute("DELETE FROM about WHERE name = ?1", [SHORT_TEXTS])?;
+        Ok(())
+    }
 }
 
 /// Reads only a little and changes nothing: finds gross damage only.
@@ -194,7 +215,8 @@ pub fn quick_check(path: &Path) -> Result<QuickCheck> {
         "SELECT count(*) FROM (SELECT 1 FROM {LOG_INDEX} WHERE {LOG_INDEX} MATCH '\"p:1\"' LIMIT 1)"
     ))?;
     let logs = number("SELECT coalesce(sum(logs), 0) FROM topic")? as u64;
-    Ok(QuickCheck { logs, outbox: number("SELECT count(*) FROM outbox")? as u64 })
+    let has_short_texts = number(&format!("SELECT count(*) FROM about WHERE name = '{SHORT_TEXTS}'"))? > 0;
+    Ok(QuickCheck { logs, outbox: number("SELECT count(*) FROM outbox")? as u64, has_short_texts })
 }
 
 /// A SELECT, its order, and the reader of its rows.

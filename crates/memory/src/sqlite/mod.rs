@@ -184,6 +184,9 @@ impl SqliteStore {
         for step in schema::STEPS.iter().skip(from as usize) {
             transaction.execute_batch(step)?;
         }
+        if (1..schema::WHOLE_TEXTS).contains(&from) {
+            maintenance::note_short_texts(&transaction)?;
+        }
         transaction.pragma_update(None, "application_id", schema::APPLICATION)?;
         transaction.pragma_update(None, "user_version", schema::VERSION)?;
         transaction.commit()?;

@@ -8,6 +8,9 @@ pub(super) const STEPS: &[&str] = &[FIRST_TABLES, SENT_ROWS, OTHERS_INDEX, PULLE
 
 pub(super) const VERSION: u32 = STEPS.len() as u32;
 
+/// Logs of earlier versions hold only the last message of an answer.
+pub(super) const WHOLE_TEXTS: u32 = 5;
+
 /// The first version.
 ///
 /// `doc` is the row id of a text in the index: its time, a counter, and two bits for the table. So the order

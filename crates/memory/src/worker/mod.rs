@@ -14,7 +14,7 @@
 
 mod abandoned;
 mod job_order;
-mod relay_rows;
+pub(crate) mod relay_rows;
 mod summaries;
 
 use std::collections::BTreeSet;
@@ -35,7 +35,8 @@ use tidegate_state::place::StateDir;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::{Put, Store};
-use crate::view::Log;
+
+use relay_rows::{PendingRows, RelayPlace};
 
 pub use abandoned::{IsRecorded, queue_abandoned_sessions};
 
@@ -49,7 +50,7 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(25);
 
 /// Pauses between tries while another process holds the store. After the last one the job stays for the next
 /// worker.
-const STORE_DELAYS: [Duration; 5] = [
+pub(crate) const STORE_DELAYS: [Duration; 5] = [
     Duration::from_millis(50),
     Duration::from_millis(250),
     Duration::from_secs(1),
@@ -345,10 +346,7 @@ impl Worker<'_> {
         if found.began >= part.from {
             return Ok(true);
         }
-        self.with_store(|store| match store.log(&found.relay.uid) {
-            Err(error) if error.kind == ErrorKind::Refused => Ok(false),
-            stored => Ok(stored?.is_some_and(|log| log.row.uid == found.relay.uid)),
-        })
+        self.with_store(|store| Ok(relay_rows::stored_log(store, &found.relay)?.is_some()))
     }
 
     fn store_relay(
@@ -364,31 +362,25 @@ impl Worker<'_> {
         let again = self.summarise.is_some();
         // Queued before the relay is stored: a crash in between leaves only a stale queue entry.
         let asks = again && !retries.summaries.contains_key(&relay.uid);
+        let pending = PendingRows::default();
+        let place = RelayPlace {
+            session: &job.session,
+            project: &part.project,
+            topic: part.topic,
+            lang: part.lang,
+            pending: &pending,
+        };
         let put = self.with_store(|store| {
-            // An ambiguous prefix is not this relay.
-            let known = match store.log(&relay.uid) {
-                Err(error) if error.kind == ErrorKind::Refused => None,
-                found => found?.filter(|log| log.row.uid == relay.uid),
-            };
+            let known = relay_rows::stored_log(store, relay)?;
             // A relay from before this part counts only if it was recorded then.
             let of_part = found.began >= part.from;
-            if known.as_ref().map_or(!of_part, |log| log.row.updated >= relay.ended) {
-                return Ok(None);
-            }
-            // Skips relays that were not recorded and those that another session recorded: a fork starts with
-            // a copy of them.
-            let is_own = |log: &Log| log.row.session.as_ref() == Some(&job.session);
-            if part.passed.is_some_and(|until| relay.at <= until) && !known.as_ref().is_some_and(is_own) {
-                return Ok(None);
-            }
-            // A prompt's uid can be forged, and would replace another project's log.
-            if let Some(log) = known.as_ref().filter(|log| !is_own(log))
-                && !relay_rows::is_own_project(store, part, log.in_project.id)?
+            if known.as_ref().map_or(!of_part, |log| log.row.updated >= relay.ended)
+                || !relay_rows::may_store(store, &place, relay, known.as_ref(), part.passed)?
             {
                 return Ok(None);
             }
             let before = known.filter(|_| !last).map(|log| log.row.topic);
-            relay_rows::rows_of_relay(store, job, part, relay, again, before).map(Some)
+            relay_rows::rows_of_relay(store, &place, relay, again, before).map(Some)
         })?;
         let Some(records) = put else { return Ok(()) };
         if asks {

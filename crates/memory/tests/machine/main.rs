@@ -4,6 +4,7 @@
 
 mod damage;
 mod forgetting;
+mod importing;
 #[path = "../conformance/rows.rs"]
 mod rows;
 mod versions;

@@ -68,7 +68,7 @@ pub(crate) enum MemoryCommand {
     Backup(backup::Args),
     /// Print everything as JSON lines
     Export(export::Args),
-    /// Add rows that `export` printed
+    /// Add past conversations, or rows that `export` printed
     Import(import::Args),
     /// Delete a log, a decision, a topic, a session or a project for good
     Forget(forget::Args),

@@ -62,6 +62,18 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     report_failures(seen, found);
     if let Some(Some(looked)) = &looked {
         check_team(seen, &home, looked, found);
+        if looked.has_short_texts {
+            found.note_with(
+                both!(
+                    "Of exchanges that an older Tidegate recorded, the memory has only Claude's last message.",
+                    "古いバージョンが記録したやり取りは、Claude の最後の発言しか残っていません。"
+                ),
+                both!(
+                    "Run `tidegate memory import`. It adds the rest from transcripts that are still there.",
+                    "`tidegate memory import` を実行すると、残っている会話のファイルから補います。"
+                ),
+            );
+        }
     }
     for aside in home.damaged_files() {
         let (shown, quoted) = (aside.display(), quote_path(&aside));

@@ -11,13 +11,12 @@ use crate::feature::memory::said::{AnsweredQuestion, Said, SaidParts};
 use crate::feature::memory::tag as meta_tag;
 use crate::feature::memory::tag::TopicTag;
 use crate::host::transcript::{
-    AnswerEntry as Message, CallTask, ContentPart, EntryContent, EntryKind, LazyText, PromptEntry, Sought,
-    ToolCall, ToolResult, TranscriptEntry,
+    AnswerEntry as Message, CallTask, CallText, ContentPart, EntryContent, EntryKind, LazyText, PromptEntry,
+    Sought, ToolCall, ToolResult, TranscriptEntry,
 };
 use crate::redact::{Found, redact};
 use crate::text::cut::{cut_middle, cut_to_word, first_bytes};
 use crate::text::fnv;
-use crate::text::json::LongText;
 use crate::text::one_line::single_spaced;
 use crate::time::Millis;
 
@@ -359,7 +358,7 @@ impl RelayBuilder {
         for path in &call.files {
             self.writes(shorten_name(&call.id), path);
         }
-        let text = |text: &LongText<'_>| one_line(&redact(&text.head(LONGEST_COMMAND)).text);
+        let text = |text: &CallText<'_>| one_line(&redact(&text.head(LONGEST_COMMAND)).text);
         let awaited = match &call.task {
             CallTask::Command(command) => AwaitedCall::Command(text(command)),
             CallTask::Agent(task) => AwaitedCall::Agent(task.as_ref().map(text).unwrap_or_default()),

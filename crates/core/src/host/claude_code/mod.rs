@@ -16,7 +16,7 @@ use crate::event::status::StatusInput;
 use crate::event::{Event, EventKind, UnreadableEvent};
 use crate::host::answer::{Answer, Channels, Reply};
 use crate::host::detect::Traces;
-use crate::host::transcript::{Sought, TranscriptParser};
+use crate::host::transcript::{ConversationOrigin, Sought, TranscriptEntry, TranscriptParser};
 use crate::host::variables::{HostVariables, Lookup};
 use crate::host::window::{HostSettings, Window};
 use crate::host::{Host, HostWing};
@@ -78,6 +78,14 @@ impl HostWing for Wing {
 
     fn parser(kinds: &[Sought]) -> TranscriptParser {
         transcript::parser(kinds)
+    }
+
+    fn wrote(line: &[u8]) -> bool {
+        transcript::wrote(line)
+    }
+
+    fn origin(entry: &TranscriptEntry<'_>) -> Option<ConversationOrigin> {
+        transcript::origin(entry)
     }
 
     fn is_changed_by_hook(line: &[u8], call: &str) -> bool {

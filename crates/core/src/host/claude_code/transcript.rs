@@ -6,18 +6,17 @@
 use std::borrow::Cow;
 
 use serde::de::{IgnoredAny, MapAccess, SeqAccess};
-use serde::{Deserialize, Deserializer};
-use serde_json::value::RawValue;
 
 use super::MACHINE;
 use super::payload::Usage;
 use super::question;
 use crate::host::transcript::{
-    AnswerEntry, BoundaryEntry, CallResult, CallTask, ContentPart, EntryContent, EntryKind, LazyText,
-    PromptEntry, RequestTokens, Sought, ToolCall, ToolResult, TranscriptEntry, TranscriptParser,
+    AnswerEntry, BoundaryEntry, CallResult, CallTask, CallText, ContentPart, ConversationOrigin,
+    EntryContent, EntryKind, LazyText, PromptEntry, RequestTokens, Sought, ToolCall, ToolResult,
+    TranscriptEntry, TranscriptParser,
 };
 use crate::text::cut::first_bytes;
-use crate::text::json::{Field, LongText, Member, read_object, wire_key, wire_object};
+use crate::text::json::{Field, LongText, Member, Verbatim, read_object, wire_key, wire_object};
 use crate::text::search;
 use crate::text::search::Needle;
 use crate::time::Millis;
@@ -51,16 +50,43 @@ const EDITORS: [&str; 4] = ["Edit", "Write", "MultiEdit", "NotebookEdit"];
 
 pub(super) fn parser(kinds: &[Sought]) -> TranscriptParser {
     let needle = |kind: &Sought| {
-        Needle::new(match kind {
+        Some(Needle::new(match kind {
             Sought::Prompts => b"\"user\"",
             Sought::Added => QUEUED.as_bytes(),
             Sought::Answers => b"\"assistant\"",
             Sought::Results => b"\"tool_result\"",
             Sought::Boundaries => BOUNDARY.as_bytes(),
             Sought::RepeatedOutput => COMMAND_OUTPUT.as_bytes(),
-        })
+            // Every prompt says it.
+            Sought::Origins => return None,
+        }))
     };
-    TranscriptParser::new(kinds.iter().map(needle).collect(), entry)
+    TranscriptParser::new(kinds.iter().filter_map(needle).collect(), entry)
+}
+
+/// Clients since 2.1 name how they were started; those of an SDK have no person in them.
+pub(super) fn origin(entry: &TranscriptEntry<'_>) -> Option<ConversationOrigin> {
+    if !matches!(entry.kind, EntryKind::Prompt(_)) {
+        return None;
+    }
+    let wire = read_object::<WireOfSession<'_>>(entry.line).ok()?;
+    Some(ConversationOrigin {
+        session: wire.session.value().map(Cow::into_owned),
+        folder: wire.folder.value().map(Cow::into_owned),
+        branch: None,
+        is_of_agent: false,
+        is_unattended: wire.entrypoint.get().is_some_and(|name| name.starts_with("sdk")),
+    })
+}
+
+pub(super) fn wrote(line: &[u8]) -> bool {
+    let Ok(wire) = read_object::<WireOfSession<'_>>(line) else { return false };
+    match wire.kind.get().map(AsRef::as_ref) {
+        Some("summary") => wire.leaf.get().is_some(),
+        Some("file-history-snapshot") => true,
+        Some(_) => wire.session.get().is_some(),
+        None => false,
+    }
 }
 
 fn entry(line: &[u8]) -> Option<TranscriptEntry<'_>> {
@@ -226,8 +252,11 @@ impl<'a> WireBlock<'a> {
                 let is_edit = EDITORS.contains(&tool.as_ref());
                 let input = self.input.value().unwrap_or_default();
                 let task = match tool.as_ref() {
-                    "Bash" => input.command.value().map_or(CallTask::Other, CallTask::Command),
-                    "Agent" | "Task" => CallTask::Agent(input.description.value()),
+                    "Bash" => input
+                        .command
+                        .value()
+                        .map_or(CallTask::Other, |command| CallTask::Command(CallText::InLine(command))),
+                    "Agent" | "Task" => CallTask::Agent(input.description.value().map(CallText::InLine)),
                     question::TOOL => CallTask::Question,
                     _ => CallTask::Other,
                 };
@@ -402,6 +431,16 @@ wire_object! {
 }
 
 wire_object! {
+    struct WireOfSession<'a> {
+        kind as "type": Cow<'a, str>,
+        session as "sessionId": Cow<'a, str>,
+        folder as "cwd": Cow<'a, str>,
+        entrypoint: Cow<'a, str>,
+        leaf as "leafUuid": Cow<'a, str>,
+    }
+}
+
+wire_object! {
     struct WireMessage<'a> {
         id: Cow<'a, str>,
         model: Cow<'a, str>,
@@ -467,17 +506,6 @@ wire_object! {
         notebook_path: Cow<'a, str>,
         command: LongText<'a>,
         description: LongText<'a>,
-    }
-}
-
-/// Raw JSON, parsed on demand.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Verbatim<'a>(&'a str);
-
-impl<'de> Deserialize<'de> for Field<Verbatim<'de>> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw = <&'de RawValue>::deserialize(deserializer)?.get();
-        Ok(if raw == "null" { Field::Missing } else { Field::Value(Verbatim(raw)) })
     }
 }
 
@@ -606,6 +634,38 @@ mod tests {
         let boundary = entry(COMPACTION);
         assert!(matches!(&boundary.kind, EntryKind::Boundary(boundary)
             if boundary.left == Some(9) && boundary.kept == ["u1"]));
+    }
+
+    #[test]
+    fn a_prompt_says_where_the_conversation_takes_place() {
+        let line = PROMPT
+            .replace("\"uuid\"", "\"sessionId\":\"s1\",\"cwd\":\"/p/shop\",\"entrypoint\":\"cli\",\"uuid\"");
+        let found = origin(&entry(&line)).unwrap();
+        assert_eq!((found.session.as_deref(), found.folder.as_deref()), (Some("s1"), Some("/p/shop")));
+        assert!(!found.is_unattended && wrote(line.as_bytes()));
+        let unattended = line.replace("\"cli\"", "\"sdk-cli\"");
+        assert!(origin(&entry(&unattended)).unwrap().is_unattended);
+        assert_eq!(origin(&entry(ANSWER)), None);
+    }
+
+    #[test]
+    fn its_lines_are_told_from_others() {
+        for line in [
+            r#"{"type":"summary","summary":"x","leafUuid":"u"}"#,
+            r#"{"type":"file-history-snapshot","messageId":"m","snapshot":{}}"#,
+            r#"{"type":"queue-operation","sessionId":"s"}"#,
+        ] {
+            assert!(wrote(line.as_bytes()), "{line}");
+        }
+        for line in [
+            r#"{"sessionId":"s","projectHash":"h"}"#,
+            r#"{"type":"session.start","data":{"sessionId":"s"}}"#,
+            r#"{"kind":"log","uid":"u"}"#,
+            "{",
+            "",
+        ] {
+            assert!(!wrote(line.as_bytes()), "{line}");
+        }
     }
 
     #[test]

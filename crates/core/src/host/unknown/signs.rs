@@ -3,27 +3,11 @@
 use crate::host::Host;
 use crate::host::detect::{Signs, Traces};
 
-#[expect(
-    clippy::match_wildcard_for_single_variants,
-    reason = "a host with a folder of its own has no line here"
-)]
+/// A host with a folder of its own has no line here.
 pub(super) fn traces(host: Host) -> Traces {
     let none = Traces::default();
     match host {
         Host::Cursor => Traces { programs: &["cursor-agent"], packages: &["cursor-agent"], ..none },
-        Host::Codex => Traces {
-            shell_variables: &["CODEX_SESSION_ID", "CODEX_THREAD_ID"],
-            programs: &["codex"],
-            packages: &["codex"],
-            ..none
-        },
-        Host::Copilot => Traces {
-            hook_variables: &["COPILOT_CLI"],
-            shell_variables: &["COPILOT_AGENT_SESSION_ID", "COPILOT_CLI"],
-            programs: &["copilot"],
-            packages: &["copilot"],
-            ..none
-        },
         Host::Qwen => Traces {
             hook_variables: &["QWEN_CODE_SESSION_ID"],
             shell_variables: &["QWEN_CODE", "QWEN_CODE_SESSION_ID"],
@@ -53,8 +37,6 @@ pub(super) fn traces(host: Host) -> Traces {
 pub(super) fn sent(host: Host, signs: &Signs<'_>) -> bool {
     match host {
         Host::Cursor => signs.has(&["cursor_version", "conversation_id"]),
-        Host::Codex => signs.has(&["turn_id"]) || signs.is_below("/.codex/") || signs.tool() == "apply_patch",
-        Host::Copilot => signs.has(&["tool_result"]) || signs.is_below("/.copilot/"),
         Host::Qwen => {
             signs.has(&["tool_call_id", "submitted_prompt", "context_limit"]) || signs.is_below("/.qwen/")
         }

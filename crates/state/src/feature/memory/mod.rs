@@ -1,9 +1,11 @@
 //! Files between hooks and the memory store: jobs go to the store, the catalogue comes back.
 
 pub mod catalogue;
+pub mod conversation;
 pub mod relays;
 pub mod retries;
 pub mod spool;
+pub mod transcript_files;
 mod worker;
 
 use std::io;

@@ -24,7 +24,7 @@ const FURTHEST: u64 = 64 * 1024 * 1024;
 const STEP: u64 = 16 * 1024;
 
 /// Longer lines are skipped. Images in a prompt have megabytes each.
-const LONGEST_LINE: usize = 64 * 1024 * 1024;
+pub(super) const LONGEST_LINE: usize = 64 * 1024 * 1024;
 
 const CHUNK: u64 = 256 * 1024;
 

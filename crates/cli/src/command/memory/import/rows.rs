@@ -1,10 +1,10 @@
-//! `tidegate memory import`: all of it, or none.
+//! Imports rows that `export` printed: all of them, or none.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::{self, BufRead, BufReader, Read as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use serde::Serialize;
@@ -16,38 +16,13 @@ use tidegate_memory::record::{Record, Uid};
 use tidegate_memory::store::{Put, Store};
 use tidegate_state::file::bounded;
 
-use super::{Opened, line};
+use super::super::{Opened, line};
 use crate::approval;
 use crate::bilingual::{Bilingual, both, count_en};
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
 use crate::print::page::Page;
-
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Examples:
-  tidegate memory import memory.jsonl
-  ssh other tidegate memory export | tidegate memory import
-
-Adds new rows and leaves out rows that you deleted with `forget`. Removes secrets. If
-one line cannot be read, or a row is there twice, nothing is added and the error
-names the line. Reads up to 512 MiB, in lines of up to 4 MiB. FILE is a regular file;
-other input comes from stdin.
-
-Rows that would replace an existing row need your yes. At a terminal the command
-shows them and asks; give it a file for that, not a pipe. Without your yes it leaves
-them out and says how many. Without a terminal, `unattended = [\"memory import\"]`
-under [approval] in your own config allows them. An agent never replaces a row, and
-imports only rows of its own project.")]
-pub(crate) struct Args {
-    /// File with JSON lines; `-` or none reads stdin
-    #[arg(value_name = "FILE")]
-    pub(crate) file: Option<PathBuf>,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
 
 /// Limit for bad lines in an error, and for rows in a question.
 const NAMED: usize = 10;
@@ -75,15 +50,16 @@ struct Imported {
     left: usize,
 }
 
-pub(super) fn run(args: &Args) -> Outcome {
-    let (records, bad) = match args.file.as_deref().filter(|file| *file != Path::new("-")) {
+/// From stdin without a file.
+pub(super) fn run(file: Option<&Path>, as_json: bool) -> Outcome {
+    let (records, bad) = match file {
         None => read_rows(&mut io::stdin().lock(), LIMITS)?,
         Some(file) => {
             let opened = bounded::open(file).map_err(|error| {
                 let file = file.display();
                 CliError::new(both!("cannot read {file}: {error}", "{file} を読めません: {error}")).hint(both!(
-                    "name a file that `tidegate memory export` wrote, or pipe its lines into `tidegate memory import -`",
-                    "`tidegate memory export` で書いたファイルを指定するか、`tidegate memory import -` にパイプで渡してください"
+                    "name a transcript, a folder with transcripts, or a file that `tidegate memory export` wrote",
+                    "会話のファイルかフォルダ、または `tidegate memory export` で書いたファイルを指定してください"
                 ))
             })?;
             read_rows(&mut BufReader::new(opened), LIMITS)?
@@ -107,7 +83,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         forgotten: count(Put::Forgotten),
         left,
     };
-    if args.json {
+    if as_json {
         print::json(&imported);
     } else {
         import_page(&imported, is_asked(&opened)).print();

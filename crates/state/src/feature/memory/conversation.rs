@@ -1,0 +1,381 @@
+//! Reads a whole transcript of any host, one relay after the other. Memory is bounded by the longest line, whatever
+//! the size of the file.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use tidegate_core::feature::memory::relay::{Relay, RelayExtract, RelayStep};
+use tidegate_core::host::Host;
+use tidegate_core::host::transcript::{ConversationOrigin, EntryKind, LineRead, Sought, TranscriptParser};
+use tidegate_core::text::search;
+
+use super::relays::LONGEST_LINE;
+use crate::file::bounded;
+
+const CHUNK: usize = 256 * 1024;
+
+/// A file whose first lines no host wrote is not a transcript.
+const FIRST_LINES: usize = 50;
+
+#[derive(Debug)]
+pub struct ConversationReader {
+    lines: BoundedLines,
+    host: Host,
+    parser: TranscriptParser,
+    extract: Option<RelayExtract>,
+    origin: ConversationOrigin,
+    /// Of the relay under way.
+    is_unattended: bool,
+    damaged: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConversationRelay {
+    pub relay: Box<Relay>,
+    /// The host was started without a person.
+    pub is_unattended: bool,
+}
+
+impl ConversationReader {
+    /// `Ok(None)` if it is not a transcript of a known host.
+    pub fn open(path: &Path) -> io::Result<Option<ConversationReader>> {
+        let mut lines = BoundedLines::new(bounded::open(path)?);
+        let Some(host) = find_host(&mut lines)? else { return Ok(None) };
+        lines.restart()?;
+        let mut sought = RelayExtract::SOUGHT.to_vec();
+        sought.push(Sought::Origins);
+        Ok(Some(ConversationReader {
+            lines,
+            host,
+            parser: host.parser(&sought),
+            extract: Some(RelayExtract::new(None)),
+            origin: ConversationOrigin::default(),
+            is_unattended: false,
+            damaged: 0,
+        }))
+    }
+
+    pub fn host(&self) -> Host {
+        self.host
+    }
+
+    /// As far as it was read: the first session, the first folder, the last branch.
+    pub fn origin(&self) -> &ConversationOrigin {
+        &self.origin
+    }
+
+    /// Lines so far that are too long, torn or otherwise not what the host writes.
+    pub fn damaged(&self) -> u64 {
+        self.damaged
+    }
+
+    pub fn bytes_read(&self) -> u64 {
+        self.lines.read
+    }
+
+    /// `Ok(None)` at the end.
+    pub fn next_relay(&mut self) -> io::Result<Option<ConversationRelay>> {
+        let Some(extract) = &mut self.extract else { return Ok(None) };
+        while let Some(line) = self.lines.next_line()? {
+            let BoundedLine::Whole(line) = line else {
+                self.damaged += 1;
+                continue;
+            };
+            let text = line.trim_ascii();
+            if text.is_empty() {
+                continue;
+            }
+            if !(text.starts_with(b"{") && text.ends_with(b"}")) {
+                self.damaged += 1;
+                continue;
+            }
+            let entry = match self.parser.read_line(line) {
+                LineRead::Entry(entry) => entry,
+                LineRead::Skipped => continue,
+                LineRead::Damaged => {
+                    self.damaged += 1;
+                    continue;
+                }
+            };
+            let step = extract.entry(&entry);
+            let is_start = matches!(step, RelayStep::Begins(_));
+            let was_unattended = self.is_unattended;
+            if (is_start || matches!(entry.kind, EntryKind::Other))
+                && let Some(said) = self.host.origin(&entry)
+            {
+                let known = &mut self.origin;
+                self.is_unattended = said.is_unattended || said.session.is_none() && self.is_unattended;
+                known.is_of_agent |= said.is_of_agent && known.session.is_none();
+                known.session = known.session.take().or(said.session);
+                known.folder = known.folder.take().or(said.folder);
+                known.branch = said.branch.or(known.branch.take());
+                if known.is_of_agent {
+                    self.extract = None;
+                    return Ok(None);
+                }
+            }
+            if let RelayStep::Begins(Some(relay)) = step {
+                return Ok(Some(ConversationRelay { relay, is_unattended: was_unattended }));
+            }
+        }
+        let last = self.extract.take().and_then(RelayExtract::finish);
+        let is_unattended = self.is_unattended;
+        Ok(last.map(|relay| ConversationRelay { relay: Box::new(relay), is_unattended }))
+    }
+}
+
+/// The host that wrote one of the first lines.
+fn find_host(lines: &mut BoundedLines) -> io::Result<Option<Host>> {
+    for _ in 0..FIRST_LINES {
+        match lines.next_line()? {
+            None => return Ok(None),
+            Some(BoundedLine::TooLong) => {}
+            Some(BoundedLine::Whole(line)) => {
+                if let Some(host) = Host::ALL.iter().find(|host| host.wrote(line)) {
+                    return Ok(Some(*host));
+                }
+            }
+        }
+    }
+    Ok(None)
+}
+
+#[derive(Debug)]
+struct BoundedLines {
+    file: File,
+    /// Bytes in memory: the line at `line` is not taken yet, and up to `looked` it has no end.
+    held: Vec<u8>,
+    line: usize,
+    looked: usize,
+    /// The current line is too long, and its beginning is gone.
+    is_too_long: bool,
+    is_at_end: bool,
+    read: u64,
+}
+
+enum BoundedLine<'a> {
+    Whole(&'a [u8]),
+    TooLong,
+}
+
+impl BoundedLines {
+    fn new(file: File) -> BoundedLines {
+        BoundedLines {
+            file,
+            held: Vec::new(),
+            line: 0,
+            looked: 0,
+            is_too_long: false,
+            is_at_end: false,
+            read: 0,
+        }
+    }
+
+    fn restart(&mut self) -> io::Result<()> {
+        self.file.seek(SeekFrom::Start(0))?;
+        self.held.clear();
+        (self.line, self.looked, self.read) = (0, 0, 0);
+        (self.is_too_long, self.is_at_end) = (false, false);
+        Ok(())
+    }
+
+    /// The last line may have no line break.
+    fn next_line(&mut self) -> io::Result<Option<BoundedLine<'_>>> {
+        loop {
+            if let Some(end) = search::first(&self.held[self.looked..], b'\n').map(|end| self.looked + end) {
+                return Ok(Some(self.take_line(end, end + 1)));
+            }
+            self.looked = self.held.len();
+            if self.is_at_end {
+                let is_over = self.line == self.held.len() && !self.is_too_long;
+                return Ok(if is_over {
+                    None
+                } else {
+                    Some(self.take_line(self.held.len(), self.held.len()))
+                });
+            }
+            self.is_too_long |= self.held.len() - self.line > LONGEST_LINE;
+            if self.is_too_long {
+                self.line = self.held.len();
+            }
+            self.read_chunk()?;
+        }
+    }
+
+    fn take_line(&mut self, end: usize, next: usize) -> BoundedLine<'_> {
+        let start = self.line;
+        (self.line, self.looked) = (next, next);
+        if std::mem::take(&mut self.is_too_long) || end - start > LONGEST_LINE {
+            return BoundedLine::TooLong;
+        }
+        BoundedLine::Whole(&self.held[start..end])
+    }
+
+    fn read_chunk(&mut self) -> io::Result<()> {
+        self.held.drain(..self.line);
+        (self.line, self.looked) = (0, self.looked - self.line);
+        // A vector doubles by itself, which would be too much for a long line, and never shrinks.
+        if self.held.len() < CHUNK {
+            self.held.shrink_to(4 * CHUNK);
+        }
+        let room = CHUNK.max(self.held.len() / 8) + 64;
+        if self.held.capacity() - self.held.len() < room {
+            self.held.reserve_exact(room);
+        }
+        let read = (&mut self.file).take((room - 64) as u64).read_to_end(&mut self.held)?;
+        self.is_at_end = read == 0;
+        self.read += read as u64;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::fs;
+
+    const CLAUDE: &str = concat!(
+        r#"{"type":"summary","summary":"Queue","leafUuid":"u0"}"#,
+        "\n",
+        r#"{"type":"user","uuid":"u1","sessionId":"s1","cwd":"/p/shop","timestamp":"2026-11-15T12:00:00.000Z","message":{"content":"Why is the queue slow?"}}"#,
+        "\n",
+        r#"{"type":"assistant","uuid":"a1","sessionId":"s1","timestamp":"2026-11-15T12:00:01.000Z","message":{"id":"m1","content":[{"type":"text","text":"A lock."}]}}"#,
+        "\n",
+        r#"{"type":"user","uuid":"u2","sessionId":"s1","cwd":"/p/shop/sub","entrypoint":"sdk-cli","timestamp":"2026-11-15T12:00:02.000Z","message":{"content":"Fix it"}}"#,
+        "\n",
+        r#"{"type":"user","uuid":"g1","sessionId":"s1","isSidechain":true,"message":{"content":"look around"}}"#,
+        "\n",
+    );
+
+    const CODEX: &str = concat!(
+        r#"{"timestamp":"2026-11-15T12:00:00.000Z","type":"session_meta","payload":{"id":"s2","cwd":"/p/shop","source":"cli","git":{"branch":"feat/x"}}}"#,
+        "\n",
+        r#"{"timestamp":"2026-11-15T12:00:01.000Z","type":"response_item","payload":{"type":"message","id":"m1","role":"user","content":[{"type":"input_text","text":"Hello"}]}}"#,
+        "\n",
+    );
+
+    const COPILOT: &str = concat!(
+        r#"{"type":"session.start","data":{"sessionId":"s3","context":{"cwd":"/p/shop"}},"id":"e0","timestamp":"2026-11-15T12:00:00.000Z"}"#,
+        "\n",
+        r#"{"type":"user.message","data":{"content":"Hello"},"id":"e1","timestamp":"2026-11-15T12:00:01.000Z"}"#,
+        "\n",
+    );
+
+    struct Read {
+        host: Option<Host>,
+        relays: Vec<(String, String, bool)>,
+        origin: ConversationOrigin,
+        damaged: u64,
+    }
+
+    fn read(bytes: &[u8]) -> Read {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), bytes).unwrap();
+        let mut all =
+            Read { host: None, relays: Vec::new(), origin: ConversationOrigin::default(), damaged: 0 };
+        let Some(mut reader) = ConversationReader::open(file.path()).unwrap() else { return all };
+        while let Some(found) = reader.next_relay().unwrap() {
+            all.relays.push((found.relay.uid, found.relay.prompt, found.is_unattended));
+        }
+        assert!(reader.next_relay().unwrap().is_none() && reader.bytes_read() == bytes.len() as u64);
+        (all.host, all.origin, all.damaged) =
+            (Some(reader.host()), reader.origin().clone(), reader.damaged());
+        all
+    }
+
+    #[test]
+    fn each_host_is_told_by_its_lines() {
+        let claude = read(CLAUDE.as_bytes());
+        assert_eq!((claude.host, claude.damaged), (Some(Host::ClaudeCode), 0));
+        let relay = |uid: &str, prompt: &str, alone| (uid.to_owned(), prompt.to_owned(), alone);
+        assert_eq!(
+            claude.relays,
+            [relay("u1", "Why is the queue slow?", false), relay("u2", "Fix it", true)]
+        );
+        assert_eq!(claude.origin.folder.as_deref(), Some("/p/shop"), "where it began");
+        let codex = read(CODEX.as_bytes());
+        assert_eq!((codex.host, codex.origin.session.as_deref()), (Some(Host::Codex), Some("s2")));
+        assert_eq!((codex.relays.len(), codex.origin.branch.as_deref()), (1, Some("feat/x")));
+        let copilot = read(COPILOT.as_bytes());
+        assert_eq!((copilot.host, copilot.relays.len()), (Some(Host::Copilot), 1));
+        for other in ["", "hello\n", "{\"kind\":\"log\",\"uid\":\"u\"}\n", "{}\n[]\n"] {
+            assert_eq!(read(other.as_bytes()).host, None, "{other}");
+        }
+    }
+
+    #[test]
+    fn runs_without_a_person_and_conversations_of_agents_are_told_apart() {
+        let alone = CODEX.replace("\"cli\"", "\"exec\"");
+        assert!(read(alone.as_bytes()).relays.iter().all(|(_, _, alone)| *alone));
+        let agents = CODEX.replace("\"cli\"", "{\"subagent\":\"review\"}");
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), agents).unwrap();
+        let mut reader = ConversationReader::open(file.path()).unwrap().unwrap();
+        assert_eq!(reader.next_relay().unwrap(), None);
+        assert!(reader.origin().is_of_agent);
+    }
+
+    #[test]
+    fn damaged_lines_are_counted_and_cost_nothing_else() {
+        let torn = &CLAUDE[..CLAUDE.len() - 20];
+        let text = format!("{CLAUDE}\n   \nnot json\n\"user\"\n{{\"type\":\"user\",,}}\n{torn}");
+        let read = read(text.as_bytes());
+        assert_eq!((read.relays.len(), read.damaged), (4, 4));
+    }
+
+    #[test]
+    fn a_long_line_is_neither_held_nor_read() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let prompt = CLAUDE.lines().nth(1).unwrap();
+        let long = format!("{{\"type\":\"user\",\"x\":\"{}\"}}", "x".repeat(LONGEST_LINE + 3 * CHUNK));
+        fs::write(file.path(), format!("{CLAUDE}{long}\n{}\n{long}", prompt.replace("u1", "u3"))).unwrap();
+        let mut reader = ConversationReader::open(file.path()).unwrap().unwrap();
+        let mut relays = 0;
+        while reader.next_relay().unwrap().is_some() {
+            relays += 1;
+            assert!(reader.lines.held.capacity() < LONGEST_LINE / 4 * 5, "{}", reader.lines.held.capacity());
+        }
+        assert_eq!((relays, reader.damaged()), (3, 2));
+    }
+
+    /// Cut, bytes flipped, lines repeated, removed and mixed with those of other hosts.
+    fn damaged() -> impl Strategy<Value = Vec<u8>> {
+        let line = prop::sample::select(
+            [CLAUDE, CODEX, COPILOT].iter().flat_map(|text| text.lines()).collect::<Vec<_>>(),
+        );
+        let change = (0_usize..4, any::<prop::sample::Index>(), any::<u8>());
+        prop::collection::vec((line, change), 0..20).prop_map(|lines| {
+            let mut bytes = Vec::new();
+            for (line, (change, at, byte)) in lines {
+                let mut line = line.as_bytes().to_vec();
+                let place = at.index(line.len());
+                match change {
+                    0 => line.truncate(place),
+                    1 => line[place] ^= byte,
+                    2 => line.insert(place, byte),
+                    _ => {}
+                }
+                bytes.extend(line);
+                bytes.push(b'\n');
+            }
+            bytes
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn anything_can_be_read(bytes in damaged(), end in any::<prop::sample::Index>()) {
+            let cut = &bytes[..end.index(bytes.len() + 1)];
+            let all = read(cut);
+            let lines = cut.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).count();
+            prop_assert!(all.relays.len() as u64 + all.damaged <= lines as u64);
+        }
+
+        #[test]
+        fn random_bytes_are_not_a_conversation(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
+            prop_assert!(read(&bytes).relays.is_empty());
+        }
+    }
+}
