@@ -172,7 +172,7 @@ impl<'a> Scorer<'a> {
             let number = usize::from(*reading);
             match self.question.readings[number].of {
                 ReadingOf::Slot(slot) if slot < MOST_SLOTS => {
-                    best[slot] = best[slot].max(self.weight(number))
+                    best[slot] = best[slot].max(self.weight(number));
                 }
                 ReadingOf::Slot(_) => {}
                 ReadingOf::Span(_) => spans += self.weight(number),

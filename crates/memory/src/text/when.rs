@@ -93,7 +93,7 @@ impl Calendar {
         found.map_or(0, |at| (at.0 / DAY.unsigned_abs()).cast_signed())
     }
 
-    fn month(&self, year: i64, month: i64, part: PartOfMonth) -> Days {
+    fn month(year: i64, month: i64, part: PartOfMonth) -> Days {
         let (first, next) = (Calendar::first_of(year, month), Calendar::first_of(year, month + 1));
         match part {
             PartOfMonth::Whole => (first, next - 1),
@@ -110,12 +110,12 @@ impl Calendar {
     fn named_month(&self, month: i64, year: Option<i64>, part: PartOfMonth) -> Days {
         let (this_year, this_month) = Calendar::month_of(self.today);
         let year = year.unwrap_or(if month <= this_month { this_year } else { this_year - 1 });
-        self.month(year, month, part)
+        Calendar::month(year, month, part)
     }
 
     fn months_ago(&self, ago: i64, part: PartOfMonth) -> Days {
         let (year, month) = Calendar::month_of(self.today);
-        self.month(year, month - ago, part)
+        Calendar::month(year, month - ago, part)
     }
 
     /// Weeks begin on Monday.
@@ -310,7 +310,7 @@ fn english_at(words: &[&str], before: Option<&str>, calendar: &Calendar) -> Opti
             let is_month = !matches!(*name, "may" | "march" | "mar" | "sep" | "dec" | "jan" | "oct")
                 || front > 0
                 || year.is_some()
-                || rest.first().as_ref().is_some_and(|word| is_date(word))
+                || rest.first().as_ref().is_some_and(&is_date)
                 || before.is_some_and(|word| {
                     matches!(word, "in" | "since" | "during" | "until" | "last" | "from" | "of")
                 });

@@ -93,7 +93,9 @@ fn named_projects(store: &Connection) -> Result<Vec<NamedProject>> {
     let mut projects =
         store.prepare_cached("SELECT id, name FROM project ORDER BY active DESC, id DESC LIMIT ?1")?;
     let rows = projects
-        .query_map([PROJECTS as i64], |row| Ok(NamedProject { id: row.get(0)?, name: row.get(1)? }))?
+        .query_map([PROJECTS.cast_signed() as i64], |row| {
+            Ok(NamedProject { id: row.get(0)?, name: row.get(1)? })
+        })?
         .collect::<rusqlite::Result<_>>()?;
     Ok(rows)
 }
@@ -284,7 +286,10 @@ impl<'a> StoreSearch<'a> {
                     let sql = format!(
                         "SELECT doc FROM {table} WHERE doc >= ?1 AND doc < ?2 ORDER BY doc DESC LIMIT ?3"
                     );
-                    let docs = self.query_docs(&sql, &[from.into(), to.into(), (READ_LOGS as i64).into()])?;
+                    let docs = self.query_docs(
+                        &sql,
+                        &[from.into(), to.into(), (READ_LOGS.cast_signed() as i64).into()],
+                    )?;
                     self.candidates.extend(docs.into_iter().map(|doc| (doc, Vec::new())));
                 }
             }
@@ -506,7 +511,7 @@ impl<'a> StoreSearch<'a> {
     /// The newest texts of all times and projects.
     fn sample(&self, index: &str, expression: &str) -> Result<Vec<i64>> {
         let sql = format!("SELECT rowid FROM {index} WHERE {index} MATCH ? ORDER BY rowid DESC LIMIT ?");
-        self.query_docs(&sql, &[expression.to_owned().into(), (SAMPLE as i64).into()])
+        self.query_docs(&sql, &[expression.to_owned().into(), (SAMPLE.cast_signed() as i64).into()])
     }
 
     fn query_docs(&self, sql: &str, values: &[Value]) -> Result<Vec<i64>> {
