@@ -1,6 +1,6 @@
 //! What the search is compared with: BM25 over all words and pairs of characters, any of which is enough.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// The usual constants.
 const K1: f64 = 1.2;
@@ -8,17 +8,17 @@ const B: f64 = 0.75;
 
 pub(crate) struct Bm25 {
     /// Per document, how often each term occurs, and its length.
-    documents: Vec<(HashMap<String, f64>, f64)>,
-    frequency: HashMap<String, f64>,
+    documents: Vec<(BTreeMap<String, f64>, f64)>,
+    frequency: BTreeMap<String, f64>,
     usual_length: f64,
 }
 
 impl Bm25 {
     pub(crate) fn of(texts: impl Iterator<Item = String>) -> Bm25 {
         let mut documents = Vec::new();
-        let mut frequency: HashMap<String, f64> = HashMap::new();
+        let mut frequency: BTreeMap<String, f64> = BTreeMap::new();
         for text in texts {
-            let mut counts: HashMap<String, f64> = HashMap::new();
+            let mut counts: BTreeMap<String, f64> = BTreeMap::new();
             let terms = terms(&text);
             let length = terms.len() as f64;
             for term in terms {

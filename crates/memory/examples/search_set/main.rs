@@ -3,7 +3,7 @@
 //!
 //! An example, because that program should not wait for SQLite to compile.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
@@ -99,7 +99,7 @@ fn read<T: for<'de> Deserialize<'de>>(path: &Path) -> Done<Vec<T>> {
 /// One session per project and day.
 fn records(logs: &[Log]) -> Vec<Record> {
     let mut records = Vec::new();
-    let mut projects = BTreeMap::new();
+    let mut projects = BTreeSet::new();
     let mut sessions: BTreeMap<(&str, u64), String> = BTreeMap::new();
     let oldest = Millis(NOW.0 - 400 * DAY);
     for (number, log) in logs.iter().enumerate() {
@@ -107,7 +107,7 @@ fn records(logs: &[Log]) -> Vec<Record> {
         let at = Millis(NOW.0 - log.days_ago * DAY - 3_600_000 - (number as u64 % 400) * 60_000);
         let relay = relay(log, at);
         let project = format!("project {}", log.project);
-        if projects.insert(log.project.as_str(), ()).is_none() {
+        if projects.insert(log.project.as_str()) {
             records.push(Record::Project(ProjectRow {
                 uid: project.clone(),
                 id: None,
