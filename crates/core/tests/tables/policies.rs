@@ -155,7 +155,7 @@ fn event(case: &mut Situation, cell: &str) {
     };
     match (name, more) {
         ("prompt", "of the client") => prompt("<task-notification>"),
-        ("prompt", _) => prompt("go on"),
+        ("prompt", more) => prompt(more.strip_prefix("says ").unwrap_or("go on")),
         ("slash", _) => prompt("/compact now"),
         ("notification", _) => prompt("<task-notification> implement it"),
         ("stop", _) => case.event("Stop"),

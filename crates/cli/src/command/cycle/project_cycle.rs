@@ -331,7 +331,7 @@ impl ProjectCycle {
         let known = session.marks.cycle.stage.as_ref().map(|stage| stage.turn);
         match known {
             _ if !self.project.here.env.agent => Turn::Closed,
-            Some(turn @ (Turn::Waiting | Turn::Interrupted)) => turn,
+            Some(turn @ (Turn::Waiting | Turn::Interrupted | Turn::Declined)) => turn,
             _ => Turn::Open,
         }
     }

@@ -21,6 +21,7 @@
 pub mod definition;
 pub mod done_when;
 pub mod effect;
+mod go_ahead;
 pub mod history;
 pub mod marks;
 pub mod policy;
@@ -113,6 +114,8 @@ pub enum Turn {
     Open,
     /// A prompt came before the previous turn had ended: the person interrupted.
     Interrupted,
+    /// The person said something that does not let the cycle continue.
+    Declined,
     /// No prompt is being worked on, and the person has to answer first: they were asked a question, or they broke
     /// in. Meanwhile the client may start turns by itself, for example when a background command ends.
     Waiting,

@@ -7,9 +7,11 @@
 use std::fmt::Write as _;
 
 use super::settings::CycleMode;
+use crate::event::action::{Action, OWN_HEADER};
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
 use crate::feature::cycle::effect::{self, CycleStep};
+use crate::feature::cycle::go_ahead;
 use crate::feature::cycle::history::StageCost;
 use crate::feature::cycle::marks::Mark;
 use crate::feature::cycle::standing::CycleStanding;
@@ -40,8 +42,9 @@ const RESUME_OFFERED: &str = "cycle waits";
 const DAMAGED: &str = "cycle damaged";
 const UNREADABLE: &str = "cycle unreadable";
 const OVERTAKEN: &str = "cycle overtaken";
-/// The beginning of a notice; the stage and its time follow.
+/// Beginnings of notices; the stage and its time follow.
 const NOT_DONE: &str = "cycle not done ";
+const DECLINED: &str = "cycle declined ";
 
 /// Longer metrics do not belong into a closing message.
 const MAX_METRICS_CHARS: usize = 400;
@@ -73,7 +76,10 @@ impl Policy for CyclePolicy {
             (EventKind::Stop, Some(stage)) => {
                 Some(Needs { meter: true, cycle: true, current: stage.done, ..Needs::default() })
             }
-            (EventKind::PostToolUse, Some(_)) => Some(Needs { meter: true, ..Needs::default() }),
+            (EventKind::PostToolUse, Some(_)) => {
+                let tool = matches!(event.action, Action::Question);
+                Some(Needs { meter: true, tool, ..Needs::default() })
+            }
             (EventKind::UserPromptSubmit, Some(_)) => event.human_prompt().map(|_| Needs::default()),
             (EventKind::SessionStart, Some(_)) if event.follows_compaction() => Some(Needs::default()),
             (EventKind::SessionStart, _) if !event.follows_compaction() => {
@@ -98,8 +104,8 @@ impl Policy for CyclePolicy {
                 remind_of_stage(stage)
             }
             (EventKind::SessionStart, _) => offer_resume(facts),
-            (EventKind::PostToolUse, Some(stage)) => note_use(facts, stage),
-            (EventKind::UserPromptSubmit, Some(stage)) => note_prompt(stage),
+            (EventKind::PostToolUse, Some(stage)) => note_call(facts, config, stage),
+            (EventKind::UserPromptSubmit, Some(stage)) => note_prompt(facts, config, stage),
             (EventKind::Stop, Some(stage)) => decide_at_stop(facts, config, stage),
             _ => Verdict::silent("no cycle is under way here"),
         }
@@ -108,13 +114,40 @@ impl Policy for CyclePolicy {
 
 /// A second prompt during an open turn means that the person interrupted: the client does not report an interrupt while
 /// the model writes.
-fn note_prompt(stage: &ActiveStage) -> Verdict {
-    let turn = match stage.turn {
-        Turn::Closed | Turn::Waiting => Turn::Open,
-        Turn::Open | Turn::Interrupted => Turn::Interrupted,
+fn note_prompt(facts: &Facts<'_>, config: &Config, stage: &ActiveStage) -> Verdict {
+    let Some(said) = facts.typed_prompt() else { return Verdict::silent("the model scheduled the prompt") };
+    let (turn, because) = match stage.turn {
+        Turn::Open | Turn::Interrupted => (Turn::Interrupted, "the person interrupted"),
+        _ if declines(&said, config, stage) => (Turn::Declined, "the person does not let it continue"),
+        Turn::Closed | Turn::Waiting | Turn::Declined => (Turn::Open, "a turn begins"),
     };
-    let because = if turn == Turn::Open { "a turn begins" } else { "the person interrupted" };
     Verdict { effects: vec![Effect::mark(Mark::StageTurn(turn))], ..Verdict::silent(because) }
+}
+
+/// After a stage is done, only a yes lets the next one begin. Until then, anything but a stop belongs to the work.
+fn declines(said: &str, config: &Config, stage: &ActiveStage) -> bool {
+    if !stage.done {
+        return go_ahead::holds_back(said);
+    }
+    let cycle = config.policies.cycle.cycle(&stage.cycle);
+    let names = cycle.map(|cycle| cycle.names(0)).unwrap_or_default();
+    let known: Vec<&str> = names.iter().map(String::as_str).chain([stage.cycle.as_str()]).collect();
+    !go_ahead::lets_continue(said, &known)
+}
+
+/// The person may also decline by an answer in the client's dialog.
+fn note_call(facts: &Facts<'_>, config: &Config, stage: &ActiveStage) -> Verdict {
+    let mut verdict = note_use(facts, stage);
+    if !matches!(facts.event.action, Action::Question) {
+        return verdict;
+    }
+    let Some(answers) = facts.event.host.question_answers(facts.tool_response) else { return verdict };
+    let is_own = answers.only.as_ref().is_some_and(|asked| asked.header == OWN_HEADER);
+    let mut given = answers.given.iter().filter_map(|answer| answer.text.as_deref());
+    if !is_own && given.any(|said| declines(said, config, stage)) {
+        verdict.effects.push(Effect::mark(Mark::StageTurn(Turn::Declined)));
+    }
+    verdict
 }
 
 /// After a tool call: the first reading of the stage, and the public copy of the budget.
@@ -396,6 +429,7 @@ fn decide_in_stage(facts: &Facts<'_>, config: &Config, ending: &StageEnd<'_>) ->
     match stage.turn {
         Turn::Interrupted => return report_interruption(facts, stage),
         Turn::Waiting => return Verdict::silent("the person has not answered"),
+        Turn::Declined => return report_declined(facts, stage),
         Turn::Closed | Turn::Open => {}
     }
     if facts.event.has_running_agents() {
@@ -444,6 +478,18 @@ fn report_interruption(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
             explains: false,
             when_said: Vec::new(),
         });
+    }
+    verdict
+}
+
+/// The person learns once per stage how the cycle continues.
+fn report_declined(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
+    let mut verdict = wait_for_person(stage, "the person does not let it continue");
+    let notice = format!("{DECLINED}{} {}", stage.stage, stage.began.0);
+    if !facts.marks.value().is_some_and(|marks| marks.session.noticed(&notice)) {
+        let text = words::waits_for_yes(facts.lang, stage);
+        let when_said = vec![Effect::mark(SessionMark::Notice(notice))];
+        verdict.says.push(Say { to: Audience::User, text, weight: 50, explains: false, when_said });
     }
     verdict
 }

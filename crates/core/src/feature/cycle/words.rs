@@ -45,11 +45,27 @@ pub(super) fn stage_waits(lang: Lang, stage: &ActiveStage) -> String {
     let ActiveStage { cycle, stage, .. } = stage;
     match lang {
         Lang::En => format!(
-            "Tidegate: {cycle} waits at {stage}, because you sent a prompt while Claude was working. It continues at the end of \
-             the turn for your next prompt."
+            "Tidegate: {cycle} waits at {stage}, because you sent a prompt while Claude was working. Say \
+             \"continue\" when it may go on."
         ),
         Lang::Ja => format!(
-            "Tidegate: 作業中にプロンプトが届いたため、{cycle} は {stage} で待っています。次のプロンプトのターンが終わると続けます。"
+            "Tidegate: 作業中にプロンプトが届いたため、{cycle} は {stage} で待っています。再開してよければ「続けて」と伝えてください。"
+        ),
+    }
+}
+
+/// The person's last words did not let the cycle continue.
+pub(super) fn waits_for_yes(lang: Lang, stage: &ActiveStage) -> String {
+    let ActiveStage { cycle, stage, done, .. } = stage;
+    match lang {
+        Lang::En => format!(
+            "Tidegate: {cycle} waits {} {stage}. Say \"continue\" when it may go on. To drop it: `tidegate cycle abandon`",
+            if *done { "after" } else { "at" }
+        ),
+        Lang::Ja => format!(
+            "Tidegate: {cycle} は {stage} {}待っています。再開してよければ「続けて」と伝えてください。やめるには `tidegate cycle abandon` \
+             を実行してください。",
+            if *done { "の後で" } else { "で" }
         ),
     }
 }

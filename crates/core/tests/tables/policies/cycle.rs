@@ -262,6 +262,8 @@ impl Draft {
             "broke in" => vec![in_turn(Turn::Interrupted)],
             "yes, the person is waited for" => vec![in_turn(Turn::Waiting), invoked, said],
             "the person is waited for" => vec![in_turn(Turn::Waiting)],
+            "yes, the person declined" => vec![in_turn(Turn::Declined), invoked, said],
+            "the person declined" => vec![in_turn(Turn::Declined)],
             "yes, four in this turn" => vec![marked(ActiveStage { chained: 4, ..active }), invoked, said],
             other => panic!("no such history: {other}"),
         }
@@ -327,14 +329,16 @@ fn told(case: &mut Situation, cell: &str) {
 
 /// How the turn stood in a stage before the event.
 fn turn(case: &mut Situation, cell: &str) {
+    let (cell, done) = cell.strip_suffix(", done").map_or((cell, false), |cell| (cell, true));
     let turn = match cell {
         "open" | "open, no reading yet" => Turn::Open,
         "interrupted" => Turn::Interrupted,
         "waiting" => Turn::Waiting,
+        "declined" => Turn::Declined,
         _ => Turn::Closed,
     };
     let used = Some(20_000).filter(|_| !cell.ends_with(", no reading yet"));
-    let stage = ActiveStage { turn, used, ..case.cycle.active() };
+    let stage = ActiveStage { turn, used, done, ..case.cycle.active() };
     case.marks.push(marked(stage));
     case.cycle.history = None;
     if case.cycle.file.is_none() {
@@ -384,6 +388,7 @@ fn what(case: &mut Situation, cell: &str) {
             (case.cycle.file, case.cycle.open) = (Some("failed".into()), Some("2".into()));
         }
         "broke in" => at("sprint", "yes, the person interrupted"),
+        "declined" => at("sprint", "yes, the person declined"),
         "moved on" => case.cycle.file = Some("ours, at ship".into()),
         "not done, skill renamed" => {
             at("sprint", "-");
@@ -434,6 +439,7 @@ fn leaves(decided: &Decided) -> String {
     let leaves = decided.effects().iter().filter_map(|effect| match effect {
         Effect::Mark(Mark::Cycle(CycleMark::StageTurn(Turn::Open))) => Some("open"),
         Effect::Mark(Mark::Cycle(CycleMark::StageTurn(Turn::Interrupted))) => Some("interrupted"),
+        Effect::Mark(Mark::Cycle(CycleMark::StageTurn(Turn::Declined))) => Some("declined"),
         Effect::Cycle(CycleEffect::PublishBudget { .. }) => Some("a copy"),
         Effect::Mark(Mark::Cycle(CycleMark::StageUsed(_))) => Some("its first reading"),
         _ => None,

@@ -1,0 +1,224 @@
+//! What a person's words mean to a cycle: whether it may continue, or has to wait. Only what is certain counts as a yes.
+
+use crate::text::word_list::{Words, among};
+
+/// Each lets a cycle continue.
+const YES: Words =
+    "yes y yep yeah ok okay sure go continue proceed resume ship lgtm approved approve next fine good great";
+
+/// May stand beside them and change nothing.
+const FILLERS: Words = "on ahead it do that this please now stage the with then looks sounds is thanks thank you commit push can \
+    may to and from here all cycle perfect everything";
+
+/// Longest first: a shorter one may be the beginning of a longer.
+const YES_JA: [&str; 18] = [
+    "続行してください",
+    "続けてください",
+    "進めてください",
+    "問題ありません",
+    "続行して",
+    "続けて",
+    "進めて",
+    "進んで",
+    "大丈夫",
+    "いいよ",
+    "いいです",
+    "どうぞ",
+    "承認",
+    "次へ",
+    "次に",
+    "はい",
+    "続行",
+    "了解",
+];
+
+const FILLERS_JA: [&str; 16] = [
+    "お願いします",
+    "お願い",
+    "ください",
+    "そのまま",
+    "します",
+    "です",
+    "ます",
+    "して",
+    "を",
+    "に",
+    "へ",
+    "で",
+    "は",
+    "よ",
+    "ね",
+    "の",
+];
+
+/// Each makes a stage wait that is not done.
+const WAIT: Words = "stop wait hold pause cancel abort later";
+
+/// What a person forbids who wants a cycle to wait.
+const FORBIDDEN: Words =
+    "ship commit push merge deploy release publish continue proceed go start do finish run";
+
+const WAIT_JA: [&str; 12] = [
+    "待って",
+    "止め",
+    "やめ",
+    "ストップ",
+    "中止",
+    "保留",
+    "あとで",
+    "後で",
+    "まだ",
+    "しないで",
+    "だめ",
+    "ダメ",
+];
+
+/// Whether the words say yes and nothing else. `known` are names that may be in it.
+pub(super) fn lets_continue(said: &str, known: &[&str]) -> bool {
+    let said = said.trim().to_lowercase();
+    if let Some(command) = said.strip_prefix('/') {
+        return command.split_whitespace().next().is_some_and(|name| known.contains(&name));
+    }
+    if is_question(&said) {
+        return false;
+    }
+    let mut agrees = false;
+    let is_part = |c: char| c.is_alphanumeric() || c == '-' || c == '\'';
+    let words = said.split(|c: char| !is_part(c)).filter(|word| !word.is_empty());
+    let all_known = words.fold(true, |all, word| {
+        let is_yes = among(YES, word);
+        let is_yes_ja = !word.is_ascii() && is_made_of_yes(word, known);
+        agrees |= is_yes || is_yes_ja;
+        all && (is_yes || is_yes_ja || among(FILLERS, word) || known.contains(&word))
+    });
+    all_known && agrees
+}
+
+/// A Japanese run of words that only agrees.
+fn is_made_of_yes(text: &str, known: &[&str]) -> bool {
+    let (mut rest, mut agrees) = (text, false);
+    while !rest.is_empty() {
+        if let Some(after) = YES_JA.iter().find_map(|yes| rest.strip_prefix(yes)) {
+            (rest, agrees) = (after, true);
+        } else if let Some(after) = FILLERS_JA.iter().chain(known).find_map(|word| rest.strip_prefix(word)) {
+            rest = after;
+        } else {
+            return false;
+        }
+    }
+    agrees
+}
+
+/// Whether the words ask something, or want that nothing more is done.
+pub(super) fn holds_back(said: &str) -> bool {
+    let said = said.trim().to_lowercase();
+    let words: Vec<&str> =
+        said.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty()).collect();
+    let is_negation = |word: &str| matches!(word, "not" | "never") || word.ends_with("n't");
+    let forbids =
+        words.windows(2).any(|pair| is_negation(pair[0]) && (among(FORBIDDEN, pair[1]) || pair[1] == "yet"));
+    is_question(&said)
+        || matches!(words.as_slice(), ["no" | "nope" | "いいえ"])
+        || words.iter().any(|word| among(WAIT, word))
+        || forbids
+        || WAIT_JA.iter().any(|word| said.contains(word))
+}
+
+fn is_question(said: &str) -> bool {
+    said.ends_with(['?', '？']) || said.trim_end_matches('。').ends_with("ですか")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KNOWN: [&str; 5] = ["dev-cycle", "sprint", "audit", "ship", "retrospective"];
+
+    #[test]
+    fn only_a_plain_yes_lets_it_continue() {
+        for yes in [
+            "yes",
+            "Yes, please.",
+            "OK",
+            "ok thanks",
+            "go on",
+            "go ahead",
+            "continue",
+            "Continue with ship",
+            "ship it",
+            "proceed to the next stage",
+            "LGTM, ship it now",
+            "resume the cycle",
+            "/dev-cycle",
+            "yes, commit and push it",
+            "はい",
+            "はい、お願いします。",
+            "続けてください",
+            "そのまま進めてください",
+            "shipに進めて",
+            "了解です",
+            "次へ",
+        ] {
+            assert!(lets_continue(yes, &KNOWN), "{yes}");
+        }
+        for other in [
+            "",
+            "no",
+            "No. Don't commit yet.",
+            "not yet",
+            "stop",
+            "hello",
+            "thanks",
+            "What does a.js do?",
+            "ok?",
+            "yes?",
+            "ok, show me the diff first",
+            "do not ship it, I go to lunch",
+            "yes, but fix the typo first",
+            "ship it tomorrow",
+            "hello, I am back from holiday",
+            "go to lunch",
+            "/compact",
+            "continue after I looked at it",
+            "okay so what now",
+            "いいえ",
+            "まだコミットしないで。",
+            "差分を見せて",
+            "はい、でも先に型を直して",
+            "続けていいですか",
+            "待って",
+        ] {
+            assert!(!lets_continue(other, &KNOWN), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_stage_under_way_waits_for_who_holds_it_back() {
+        for held in [
+            "stop",
+            "wait, not yet. what would the commit message be?",
+            "Don't commit yet.",
+            "do not ship this",
+            "no",
+            "please hold on",
+            "never push",
+            "why?",
+            "待って",
+            "まだコミットしないで",
+            "これは何ですか",
+        ] {
+            assert!(holds_back(held), "{held}");
+        }
+        for other in [
+            "the new schema",
+            "no, use the old one",
+            "fix the test too",
+            "yes",
+            "旧スキーマで",
+            "don't touch the API",
+            "",
+        ] {
+            assert!(!holds_back(other), "{other}");
+        }
+    }
+}
