@@ -86,16 +86,20 @@ pub(super) fn lets_continue(said: &str, known: &[&str]) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '-' || c == '\'';
     let words = said.split(|c: char| !is_part(c)).filter(|word| !word.is_empty());
     let all_known = words.fold(true, |all, word| {
-        let is_yes = among(YES, word);
-        let is_yes_ja = !word.is_ascii() && is_made_of_yes(word, known);
-        agrees |= is_yes || is_yes_ja;
-        all && (is_yes || is_yes_ja || among(FILLERS, word) || known.contains(&word))
+        let said = if word.is_ascii() {
+            let is_filler = among(FILLERS, word) || known.contains(&word);
+            among(YES, word).then_some(true).or(is_filler.then_some(false))
+        } else {
+            read_japanese(word, known)
+        };
+        agrees |= said == Some(true);
+        all && said.is_some()
     });
     all_known && agrees
 }
 
-/// A Japanese run of words that only agrees.
-fn is_made_of_yes(text: &str, known: &[&str]) -> bool {
+/// Whether a Japanese run of words agrees; `None` if it says anything else.
+fn read_japanese(text: &str, known: &[&str]) -> Option<bool> {
     let (mut rest, mut agrees) = (text, false);
     while !rest.is_empty() {
         if let Some(after) = YES_JA.iter().find_map(|yes| rest.strip_prefix(yes)) {
@@ -103,28 +107,28 @@ fn is_made_of_yes(text: &str, known: &[&str]) -> bool {
         } else if let Some(after) = FILLERS_JA.iter().chain(known).find_map(|word| rest.strip_prefix(word)) {
             rest = after;
         } else {
-            return false;
+            return None;
         }
     }
-    agrees
+    Some(agrees)
 }
 
-/// Whether the words ask something, or want that nothing more is done.
+/// Whether the words want that nothing more is done.
 pub(super) fn holds_back(said: &str) -> bool {
-    let said = said.trim().to_lowercase();
+    let said = said.to_lowercase();
     let words: Vec<&str> =
         said.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty()).collect();
     let is_negation = |word: &str| matches!(word, "not" | "never") || word.ends_with("n't");
     let forbids =
         words.windows(2).any(|pair| is_negation(pair[0]) && (among(FORBIDDEN, pair[1]) || pair[1] == "yet"));
-    is_question(&said)
-        || matches!(words.as_slice(), ["no" | "nope" | "いいえ"])
+    matches!(words.as_slice(), ["no" | "nope" | "いいえ"])
         || words.iter().any(|word| among(WAIT, word))
         || forbids
         || WAIT_JA.iter().any(|word| said.contains(word))
 }
 
-fn is_question(said: &str) -> bool {
+pub(super) fn is_question(said: &str) -> bool {
+    let said = said.trim();
     said.ends_with(['?', '？']) || said.trim_end_matches('。').ends_with("ですか")
 }
 
@@ -202,10 +206,8 @@ mod tests {
             "no",
             "please hold on",
             "never push",
-            "why?",
             "待って",
             "まだコミットしないで",
-            "これは何ですか",
         ] {
             assert!(holds_back(held), "{held}");
         }

@@ -124,10 +124,11 @@ fn note_prompt(facts: &Facts<'_>, config: &Config, stage: &ActiveStage) -> Verdi
     Verdict { effects: vec![Effect::mark(Mark::StageTurn(turn))], ..Verdict::silent(because) }
 }
 
-/// After a stage is done, only a yes lets the next one begin. Until then, anything but a stop belongs to the work.
+/// Whoever was asked, or said no before, has to say yes. Otherwise only a no counts; a question in a stage gets an answer, not the rest
+/// of the stage.
 fn declines(said: &str, config: &Config, stage: &ActiveStage) -> bool {
-    if !stage.done {
-        return go_ahead::holds_back(said);
+    if !stage.done || matches!(stage.turn, Turn::Closed | Turn::Open) {
+        return go_ahead::holds_back(said) || !stage.done && go_ahead::is_question(said);
     }
     let cycle = config.policies.cycle.cycle(&stage.cycle);
     let names = cycle.map(|cycle| cycle.names(0)).unwrap_or_default();
@@ -486,7 +487,10 @@ fn report_interruption(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
 fn report_declined(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
     let mut verdict = wait_for_person(stage, "the person does not let it continue");
     let notice = format!("{DECLINED}{} {}", stage.stage, stage.began.0);
-    if !facts.marks.value().is_some_and(|marks| marks.session.noticed(&notice)) {
+    let other = format!("{NOT_DONE}{} {}", stage.stage, stage.began.0);
+    let is_told =
+        |marks: &Marks| marks.session.noticed(&notice) || !stage.done && marks.session.noticed(&other);
+    if !facts.marks.value().is_some_and(is_told) {
         let text = words::waits_for_yes(facts.lang, stage);
         let when_said = vec![Effect::mark(SessionMark::Notice(notice))];
         verdict.says.push(Say { to: Audience::User, text, weight: 50, explains: false, when_said });
