@@ -331,7 +331,7 @@ impl ProjectCycle {
         let known = session.marks.cycle.stage.as_ref().map(|stage| stage.turn);
         match known {
             _ if !self.project.here.env.agent => Turn::Closed,
-            Some(turn @ (Turn::Waiting | Turn::Interrupted | Turn::Declined)) => turn,
+            Some(turn @ (Turn::Waiting | Turn::NeedsYes | Turn::Interrupted | Turn::Declined)) => turn,
             _ => Turn::Open,
         }
     }
@@ -354,7 +354,8 @@ impl ProjectCycle {
         let here = &self.project.here;
         state.session_id = Some(session.id.to_string());
         state.project = Some(self.project.root.to_string_lossy().into_owned());
-        let used = self.used_tokens(session);
+        // The request in which an agent runs this may not be in the transcript yet. The hook after the call reads it.
+        let used = self.used_tokens(session).filter(|_| !here.env.agent);
         let head = cycle::head_for(&cycle.stages[at], &self.works_in(session));
         state.begin_stage(&name, here.now, used, head);
         let state = state.updated_at(here.now);

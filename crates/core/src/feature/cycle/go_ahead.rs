@@ -70,7 +70,7 @@ const WAIT_JA: [&str; 12] = [
     "まだ",
     "しないで",
     "だめ",
-    "ダメ",
+    "先に",
 ];
 
 /// Whether the words say yes and nothing else. `known` are names that may be in it.
@@ -113,6 +113,21 @@ fn read_japanese(text: &str, known: &[&str]) -> Option<bool> {
     Some(agrees)
 }
 
+/// Words of a question that no yes answers.
+const CHOICE: Words = "which what how where who when whose or";
+const CHOICE_JA: [&str; 8] = ["どちら", "どれ", "どの", "どう", "何", "いつ", "誰", "それとも"];
+
+/// Whether the last message asks the person to choose or to tell something, not for a yes.
+pub(super) fn asks_for_choice(message: &str) -> bool {
+    let is_end = |c: char| matches!(c, '.' | '!' | '?' | '。' | '！' | '？' | '\n');
+    let has_words = |sentence: &&str| sentence.contains(char::is_alphanumeric);
+    let Some(last) = message.split_inclusive(is_end).filter(has_words).last().map(str::to_lowercase) else {
+        return false;
+    };
+    last.split(|c: char| !c.is_alphanumeric()).any(|word| among(CHOICE, word))
+        || CHOICE_JA.iter().any(|word| last.contains(word))
+}
+
 /// Whether the words want that nothing more is done.
 pub(super) fn holds_back(said: &str) -> bool {
     let said = said.to_lowercase();
@@ -123,6 +138,7 @@ pub(super) fn holds_back(said: &str) -> bool {
         words.windows(2).any(|pair| is_negation(pair[0]) && (among(FORBIDDEN, pair[1]) || pair[1] == "yet"));
     matches!(words.as_slice(), ["no" | "nope" | "いいえ"])
         || words.iter().any(|word| among(WAIT, word))
+        || words.last() == Some(&"first")
         || forbids
         || WAIT_JA.iter().any(|word| said.contains(word))
 }
@@ -221,6 +237,25 @@ mod tests {
             "",
         ] {
             assert!(!holds_back(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_choice_is_answered_by_any_words() {
+        for choice in [
+            "Both would do. **Which schema shall I use?**",
+            "Shall I use tabs or spaces?",
+            "どちらの方式がよいか教えてください。",
+        ] {
+            assert!(asks_for_choice(choice), "{choice}");
+        }
+        for other in [
+            "What a day. Shall I ship it?",
+            "出荷してよいですか？",
+            "Waiting for your confirmation before shipping.",
+            "",
+        ] {
+            assert!(!asks_for_choice(other), "{other}");
         }
     }
 }

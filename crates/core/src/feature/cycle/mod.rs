@@ -116,6 +116,9 @@ pub enum Turn {
     Interrupted,
     /// The person said something that does not let the cycle continue.
     Declined,
+    /// No prompt is being worked on, and only a yes lets the cycle continue: the model asked for one, or the person
+    /// declined.
+    NeedsYes,
     /// No prompt is being worked on, and the person has to answer first: they were asked a question, or they broke
     /// in. Meanwhile the client may start turns by itself, for example when a background command ends.
     Waiting,

@@ -119,16 +119,18 @@ fn note_prompt(facts: &Facts<'_>, config: &Config, stage: &ActiveStage) -> Verdi
     let (turn, because) = match stage.turn {
         Turn::Open | Turn::Interrupted => (Turn::Interrupted, "the person interrupted"),
         _ if declines(&said, config, stage) => (Turn::Declined, "the person does not let it continue"),
-        Turn::Closed | Turn::Waiting | Turn::Declined => (Turn::Open, "a turn begins"),
+        _ => (Turn::Open, "a turn begins"),
     };
     Verdict { effects: vec![Effect::mark(Mark::StageTurn(turn))], ..Verdict::silent(because) }
 }
 
-/// Whoever was asked, or said no before, has to say yes. Otherwise only a no counts; a question in a stage gets an answer, not the rest
-/// of the stage.
+/// Whoever was asked for a yes, or said no before, has to say it. Otherwise only a no counts. A question in a stage, or instead of an
+/// answer, gets its own answer.
 fn declines(said: &str, config: &Config, stage: &ActiveStage) -> bool {
-    if !stage.done || matches!(stage.turn, Turn::Closed | Turn::Open) {
-        return go_ahead::holds_back(said) || !stage.done && go_ahead::is_question(said);
+    let needs_yes = matches!(stage.turn, Turn::NeedsYes | Turn::Declined);
+    if !stage.done || !needs_yes {
+        let asks = !stage.done || stage.turn == Turn::Waiting;
+        return go_ahead::holds_back(said) || asks && go_ahead::is_question(said);
     }
     let cycle = config.policies.cycle.cycle(&stage.cycle);
     let names = cycle.map(|cycle| cycle.names(0)).unwrap_or_default();
@@ -424,12 +426,14 @@ fn decide_in_stage(facts: &Facts<'_>, config: &Config, ending: &StageEnd<'_>) ->
     if config.stepped_down(ID) {
         return pause_cycle(stage, "stepped down: stages are not chained");
     }
-    if facts.event.last_message.is_some_and(|message| asks_person(&message.tail(question::BYTES))) {
-        return wait_for_person(stage, "the last message asks something");
+    let message = facts.event.last_message.map(|message| message.tail(question::BYTES));
+    if let Some(message) = message.filter(|message| asks_person(message)) {
+        let turn = if go_ahead::asks_for_choice(&message) { Turn::Waiting } else { Turn::NeedsYes };
+        return end_turn(stage, turn, "the last message asks something");
     }
     match stage.turn {
         Turn::Interrupted => return report_interruption(facts, stage),
-        Turn::Waiting => return Verdict::silent("the person has not answered"),
+        Turn::Waiting | Turn::NeedsYes => return Verdict::silent("the person has not answered"),
         Turn::Declined => return report_declined(facts, stage),
         Turn::Closed | Turn::Open => {}
     }
@@ -485,7 +489,7 @@ fn report_interruption(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
 
 /// The person learns once per stage how the cycle continues.
 fn report_declined(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
-    let mut verdict = wait_for_person(stage, "the person does not let it continue");
+    let mut verdict = end_turn(stage, Turn::NeedsYes, "the person does not let it continue");
     let notice = format!("{DECLINED}{} {}", stage.stage, stage.began.0);
     let other = format!("{NOT_DONE}{} {}", stage.stage, stage.began.0);
     let is_told =

@@ -335,6 +335,7 @@ fn turn(case: &mut Situation, cell: &str) {
         "interrupted" => Turn::Interrupted,
         "waiting" => Turn::Waiting,
         "declined" => Turn::Declined,
+        "needs yes" => Turn::NeedsYes,
         _ => Turn::Closed,
     };
     let used = Some(20_000).filter(|_| !cell.ends_with(", no reading yet"));

@@ -72,6 +72,51 @@ fn a_question_begins_nothing_until_it_is_answered() {
     model.finish();
 }
 
+/// A no, a question and a greeting are no yes, whatever the model makes of them.
+#[test]
+fn a_stage_is_never_begun_against_a_persons_word() {
+    let home = Home::new();
+    let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
+    let script = Script::new()
+        .main(cycle("start"))
+        .main(skill("sprint"))
+        .main(done("sprint"))
+        .main(Reply::text("the sprint is over"))
+        .main(skill("audit"))
+        .main(done("audit"))
+        .main(Reply::text("The audit is over. Shall I ship this now?"))
+        .main(Reply::text("OK, I will not ship it."))
+        .main(Reply::text("It adds two numbers."))
+        .main(Reply::text("Welcome back."))
+        .main(Reply::text("Then I continue."))
+        .main(skill("ship"))
+        .main(Reply::text("Which remote shall I push to?"));
+    let model = Model::start(script);
+    let mut session = launch(&home, &model).start();
+    session.ask("run a cycle");
+    let declined = session.ask("No. Do not ship this yet.");
+    assert_eq!(
+        told(&declined.shown(), "dev-cycle waits after audit. Say \"continue\""),
+        1,
+        "{:?}",
+        declined.shown()
+    );
+    for prompt in ["What does a.js do?", "hello, I am back from holiday"] {
+        let turn = session.ask(prompt);
+        assert_eq!(told(&turn.shown(), "dev-cycle waits"), 0, "said once: {:?}", turn.shown());
+    }
+    assert_eq!(stands(&home), running("audit"));
+    assert_eq!(model.main_requests().len(), 10, "nothing was ordered");
+    session.ask("continue");
+    session.finish();
+
+    tidegate.assert_unfailing();
+    const DECLINED: &str = "the person does not let it continue";
+    assert_eq!(stops(&tidegate), [ROOM, ASKS, DECLINED, DECLINED, DECLINED, ROOM, ASKS]);
+    assert_eq!(stands(&home), running("ship"));
+    model.finish();
+}
+
 #[test]
 fn who_does_nothing_gets_no_further() {
     let home = Home::new();
