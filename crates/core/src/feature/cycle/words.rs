@@ -45,8 +45,8 @@ pub(super) fn stage_waits(lang: Lang, stage: &ActiveStage) -> String {
     let ActiveStage { cycle, stage, .. } = stage;
     match lang {
         Lang::En => format!(
-            "Tidegate: {cycle} waits at {stage}, because you sent a prompt while Claude was working. Say \
-             \"continue\" when it may go on."
+            "Tidegate: {cycle} waits at {stage}, because you sent a prompt while Claude was working. It \
+             continues when you say \"continue\"."
         ),
         Lang::Ja => format!(
             "Tidegate: 作業中にプロンプトが届いたため、{cycle} は {stage} で待っています。再開してよければ「続けて」と伝えてください。"
@@ -59,7 +59,7 @@ pub(super) fn waits_for_yes(lang: Lang, stage: &ActiveStage) -> String {
     let ActiveStage { cycle, stage, done, .. } = stage;
     match lang {
         Lang::En => format!(
-            "Tidegate: {cycle} waits {} {stage}. Say \"continue\" when it may go on. To drop it: `tidegate cycle abandon`",
+            "Tidegate: {cycle} waits {} {stage}. It continues when you say \"continue\". To drop it: `tidegate cycle abandon`",
             if *done { "after" } else { "at" }
         ),
         Lang::Ja => format!(

@@ -96,7 +96,7 @@ fn a_stage_is_never_begun_against_a_persons_word() {
     session.ask("run a cycle");
     let declined = session.ask("No. Do not ship this yet.");
     assert_eq!(
-        told(&declined.shown(), "dev-cycle waits after audit. Say \"continue\""),
+        told(&declined.shown(), "dev-cycle waits after audit. It continues when you say \"continue\""),
         1,
         "{:?}",
         declined.shown()
