@@ -121,7 +121,7 @@ const CHOICE_JA: [&str; 8] = ["どちら", "どれ", "どの", "どう", "何", 
 pub(super) fn asks_for_choice(message: &str) -> bool {
     let is_end = |c: char| matches!(c, '.' | '!' | '?' | '。' | '！' | '？' | '\n');
     let has_words = |sentence: &&str| sentence.contains(char::is_alphanumeric);
-    let Some(last) = message.split_inclusive(is_end).filter(has_words).last().map(str::to_lowercase) else {
+    let Some(last) = message.split_inclusive(is_end).rfind(has_words).map(str::to_lowercase) else {
         return false;
     };
     last.split(|c: char| !c.is_alphanumeric()).any(|word| among(CHOICE, word))
