@@ -14,7 +14,7 @@ pub enum Effect {
     TidyFlow,
     /// Write a handoff that includes these steps.
     WriteHandoff(Vec<Steps>),
-    /// Remember in the project that a person was told of this set of entries.
+    /// Remember in the project that a person was told of this set of entries, or a session of this handoff.
     Nudged(u64),
 }
 

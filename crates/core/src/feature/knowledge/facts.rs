@@ -50,7 +50,7 @@ pub struct Persisted<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct PromotionMemory {
     pub shown: ShownEntries,
-    /// Sets of entries that a person was told of.
+    /// Sets of entries that a person was told of, and handoffs that a session was ([`HandoffHead::set`]).
     pub nudged: Vec<u64>,
 }
 
@@ -82,6 +82,8 @@ pub struct Knowledge {
     pub confidence: Confidence,
     /// When the existing handoff was written.
     pub handoff: Option<Millis>,
+    /// A session was told of it.
+    pub handoff_told: bool,
 }
 
 /// Enough headings to show where the work stands.
@@ -131,6 +133,8 @@ impl Knowledge {
         }
         knowledge.handoff =
             text_of(HANDOFF_FILE).and_then(|(text, _)| HandoffHead::parse(text)).map(|head| head.at);
+        knowledge.handoff_told =
+            knowledge.handoff.is_some_and(|at| remembered.nudged.contains(&HandoffHead::set(at)));
         knowledge.track_files(files, flow, archive.as_ref());
         knowledge
     }

@@ -209,6 +209,11 @@ impl HandoffHead {
         Some(HandoffHead { at: Millis::from_iso(at)?, unchanged })
     }
 
+    /// Among sets of entries, the one that means this handoff.
+    pub fn set(at: Millis) -> u64 {
+        fnv::hash(format!("handoff {}", at.0).bytes())
+    }
+
     /// Whether a starting session is told of it.
     pub fn is_news(at: Millis, now: Millis) -> bool {
         // The clock may have been set back.

@@ -206,11 +206,11 @@ fn short_fact(text: &str, kind: FactKind) -> String {
 pub fn summary_instructions(facts: &[KeyFact], budget_chars: usize) -> Option<String> {
     const FIRST: &str = "Keep these facts in the summary, with paths, names and numbers exactly as written here: the work \
                          continues from the summary alone. Attribute the words of a file to that file, not to the user.";
-    list_facts(FIRST, facts, budget_chars)
+    list_facts(FIRST, facts, budget_chars).map(|(text, _)| text)
 }
 
-/// `first`, then the facts by kind, as many as fit; the last line counts the others.
-pub(super) fn list_facts(first: &str, facts: &[KeyFact], budget_chars: usize) -> Option<String> {
+/// `first`, then the facts by kind, as many as fit; the last line counts the others. Also returns the number of those that fit.
+pub(super) fn list_facts(first: &str, facts: &[KeyFact], budget_chars: usize) -> Option<(String, usize)> {
     let mut text = first.to_owned();
     let mut length = text.chars().count();
     let mut before = None;
@@ -234,11 +234,11 @@ pub(super) fn list_facts(first: &str, facts: &[KeyFact], budget_chars: usize) ->
     }
     text.truncate(end);
     text.push_str(&left_out(facts.len() - fits));
-    (fits > 0).then_some(text)
+    (fits > 0).then_some((text, fits))
 }
 
 fn left_out(count: usize) -> String {
-    if count == 0 { String::new() } else { format!("\n({count} less important facts are left out here.)") }
+    if count == 0 { String::new() } else { format!("\n({count} further facts had no room here.)") }
 }
 
 #[cfg(test)]
@@ -319,7 +319,7 @@ mod tests {
         let length = all.chars().count();
         assert_eq!(summary_instructions(&facts, length).unwrap(), all);
         let less = summary_instructions(&facts, length - 1).unwrap();
-        assert!(less.ends_with("- no regex\n(3 less important facts are left out here.)"), "{less}");
+        assert!(less.ends_with("- no regex\n(3 further facts had no room here.)"), "{less}");
         assert_eq!(summary_instructions(&facts, 60), None);
         assert_eq!(summary_instructions(&[], 2000), None);
     }

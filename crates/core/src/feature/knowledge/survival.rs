@@ -52,8 +52,8 @@ pub fn measure_survival(facts: &[KeyFact], summary: &str, preserved: &[&str]) ->
     survival
 }
 
-/// Empty without lost facts or without room for one.
-pub fn lost_note(lost: &[KeyFact], budget_chars: usize) -> String {
+/// The text, and the number of facts in it; empty without lost facts or without room for one.
+pub fn lost_note(lost: &[KeyFact], budget_chars: usize) -> (String, usize) {
     const FIRST: &str = "The summary of the compaction lost these facts:";
     list_facts(FIRST, lost, budget_chars).unwrap_or_default()
 }
@@ -361,11 +361,11 @@ mod tests {
         assert_eq!((survival.kept, survival.of), (1, 3));
         assert_eq!(survival.lost, facts[1..]);
         assert_eq!(
-            lost_note(&survival.lost, 1000),
+            lost_note(&survival.lost, 1000).0,
             "The summary of the compaction lost these facts:\nDecisions in the file progress.md:\n\
              - 索引は SQLite に置く\nFiles edited:\n- src/a.rs"
         );
-        assert_eq!(lost_note(&[], 1000), "");
+        assert_eq!(lost_note(&[], 1000), (String::new(), 0));
     }
 
     proptest! {

@@ -56,13 +56,15 @@ pub(super) struct Kept<'a> {
     /// The host repeated some of them next to the summary.
     pub repeated: bool,
     pub given_back: &'a [&'a str],
+    /// Lost facts that had no room in the text for Claude.
+    pub left_out: usize,
 }
 
 /// Most characters of a fact that is quoted to a person.
 const LONGEST_QUOTE: usize = 80;
 
 pub(super) fn summary_kept(lang: Lang, kept: Kept<'_>) -> String {
-    let Kept { kept, of, repeated, given_back } = kept;
+    let Kept { kept, of, repeated, given_back, left_out } = kept;
     let first = given_back.first().map(|first| cut_to_word(first, LONGEST_QUOTE));
     let more = given_back.len().saturating_sub(1);
     match lang {
@@ -78,7 +80,8 @@ pub(super) fn summary_kept(lang: Lang, kept: Kept<'_>) -> String {
                 (Some(first), 0) => format!(" Given back to Claude: \"{first}\"."),
                 (Some(first), more) => format!(" Given back to Claude: \"{first}\" and {more} more."),
             };
-            format!("Tidegate: {kept}{given}")
+            let rest = if left_out == 0 { String::new() } else { format!(" No room for {left_out}.") };
+            format!("Tidegate: {kept}{given}{rest}")
         }
         Lang::Ja => {
             let kept = if repeated {
@@ -91,7 +94,12 @@ pub(super) fn summary_kept(lang: Lang, kept: Kept<'_>) -> String {
                 (Some(first), 0) => format!("Claude に戻した事実: 「{first}」"),
                 (Some(first), more) => format!("Claude に戻した事実: 「{first}」ほか{more}件"),
             };
-            format!("Tidegate: {kept}{given}")
+            let rest = if left_out == 0 {
+                String::new()
+            } else {
+                format!("（{left_out}件は入りきりませんでした）")
+            };
+            format!("Tidegate: {kept}{given}{rest}")
         }
     }
 }
@@ -127,5 +135,20 @@ pub fn unpromoted_entries(lang: Lang, entries: usize) -> String {
         Lang::En if entries == 1 => "1 note to review".to_owned(),
         Lang::En => format!("{entries} notes to review"),
         Lang::Ja => format!("未整理メモ{entries}件"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_without_room_are_not_said_to_be_given_back() {
+        let kept = Kept { kept: 0, of: 5, repeated: false, given_back: &["a", "b"], left_out: 3 };
+        assert_eq!(
+            summary_kept(Lang::En, kept),
+            "Tidegate: the summary kept 0 of 5 facts. Given back to Claude: \"a\" and 1 more. No room for 3."
+        );
+        assert!(summary_kept(Lang::Ja, kept).ends_with("「a」ほか1件（3件は入りきりませんでした）"));
     }
 }

@@ -400,9 +400,11 @@ fn named_lines(decided: &Decided) -> (String, String) {
 }
 
 fn handoff(case: &mut Situation, cell: &str) {
+    let (cell, handoff_told) =
+        cell.strip_suffix(", another session knows").map_or((cell, false), |cell| (cell, true));
     let hours: Option<u64> = cell.strip_suffix(" h").and_then(number);
     let handoff = hours.map(|hours| ago(hours * HOUR));
-    case.facts.knowledge.files = Some(Knowledge { handoff, ..Knowledge::default() });
+    case.facts.knowledge.files = Some(Knowledge { handoff, handoff_told, ..Knowledge::default() });
 }
 
 /// How the session knows of the handoff.

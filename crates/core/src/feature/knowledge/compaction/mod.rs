@@ -362,11 +362,16 @@ fn first_files(knowledge: &Knowledge) -> Option<String> {
     (!names.is_empty()).then(|| format!("{} in {CONTEXT_FOLDER}", names.join(" and ")))
 }
 
-/// Mentions a handoff younger than a day, once per session. The session that wrote it needs it only after its
+/// Mentions a handoff younger than a day, to one session. The session that wrote it needs it only after its
 /// conversation was compacted.
 fn mention_handoff(facts: &Facts<'_>) -> Vec<Say> {
-    let written = facts.knowledge.files.as_ref().and_then(|knowledge| knowledge.handoff);
+    let files = facts.knowledge.files.as_ref();
+    let written = files.and_then(|knowledge| knowledge.handoff);
     let Some(at) = written.filter(|at| HandoffHead::is_news(*at, facts.now)) else { return Vec::new() };
+    let is_told = files.is_some_and(|knowledge| knowledge.handoff_told);
+    if is_told && !facts.event.follows_compaction() {
+        return Vec::new();
+    }
     let known =
         facts.marks.value().filter(|_| !is_new_conversation(facts)).and_then(|marks| marks.knowledge.handoff);
     if known.is_some_and(|known| known.at == at && !(known.wrote && facts.event.follows_compaction())) {
@@ -380,7 +385,8 @@ fn mention_handoff(facts: &Facts<'_>) -> Vec<Say> {
     );
     let told = Effect::mark(Mark::Handoff(HandoffKnown { at, wrote: false }));
     let say = |to, text, when_said| Say { to, text, weight: 80, explains: false, when_said };
-    let mut says = vec![say(Audience::Model, to_model, vec![told])];
+    let remembered = Effect::Knowledge(effect::Effect::Nudged(HandoffHead::set(at)));
+    let mut says = vec![say(Audience::Model, to_model, vec![told, remembered])];
     // The person of the session that wrote it has the work before them.
     let is_own = known.is_some_and(|known| known.at == at && known.wrote);
     if facts.person.may_be_there() && !is_own {
@@ -499,7 +505,7 @@ fn tell_summary(facts: &Facts<'_>, config: &Config) -> Verdict {
         let given = drop_notes("what was lost is not known any more");
         let mut owed = boundary.owed.clone();
         stated::retain_standing(&mut owed, facts);
-        return tell_missing(given, &owed, config);
+        return tell_missing(given, missing_text(&owed, config).0);
     };
     // In the middle of a turn there will be another call. At a prompt the host has long written it down, or
     // never will.
@@ -523,9 +529,10 @@ fn tell_summary(facts: &Facts<'_>, config: &Config) -> Verdict {
     let mut missing = boundary.missing(facts.knowledge.preserved.repeated);
     stated::retain_standing(&mut missing, facts);
     let waits = facts.marks.value().is_some_and(|marks| marks.session.notes.contains(&Note::Kept));
-    let mut verdict = tell_missing(verdict, &missing, config);
+    let (text, given) = missing_text(&missing, config);
+    let mut verdict = tell_missing(verdict, text);
     if waits && facts.person.may_be_there() {
-        verdict.says.push(tell_person(facts, &boundary, &missing));
+        verdict.says.push(tell_person(facts, &boundary, &missing, given));
     }
     verdict
 }
@@ -536,10 +543,12 @@ fn drop_notes(because: &'static str) -> Verdict {
     Verdict { effects: given.to_vec(), ..Verdict::silent(because) }
 }
 
-fn tell_missing(mut verdict: Verdict, missing: &[KeyFact], config: &Config) -> Verdict {
-    // Leaves room for other texts: a note over the whole budget would never be delivered.
-    let budget = (config.general.text_budget.get() as usize * 3) / 4;
-    let text = survival::lost_note(missing, budget);
+/// Also the number of facts in it. Leaves room for other texts: a note over the whole budget would never be delivered.
+fn missing_text(missing: &[KeyFact], config: &Config) -> (String, usize) {
+    survival::lost_note(missing, (config.general.text_budget.get() as usize * 3) / 4)
+}
+
+fn tell_missing(mut verdict: Verdict, text: String) -> Verdict {
     if text.is_empty() {
         return verdict;
     }
@@ -552,15 +561,17 @@ fn tell_missing(mut verdict: Verdict, missing: &[KeyFact], config: &Config) -> V
     verdict
 }
 
-fn tell_person(facts: &Facts<'_>, boundary: &Boundary, missing: &[KeyFact]) -> Say {
+/// `given`: so many of the missing facts, the first ones, had room in the text for the model.
+fn tell_person(facts: &Facts<'_>, boundary: &Boundary, missing: &[KeyFact], given: usize) -> Say {
     let lost = boundary.survival.as_ref().map_or(0, |survival| survival.lost.len());
-    let given_back: Vec<&str> = missing.iter().map(|fact| fact.text.as_str()).collect();
+    let given_back: Vec<&str> = missing.iter().take(given).map(|fact| fact.text.as_str()).collect();
     let of = boundary.facts.len();
     let kept = words::Kept {
         kept: of - missing.len().min(of),
         of,
         repeated: missing.len() < lost,
         given_back: &given_back,
+        left_out: missing.len() - given_back.len(),
     };
     let text = words::summary_kept(facts.lang, kept);
     Say { to: Audience::User, text, weight: 70, explains: false, when_said: Vec::new() }
