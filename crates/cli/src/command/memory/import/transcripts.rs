@@ -222,8 +222,8 @@ fn report_page(report: &ImportReport, team: usize, dry_run: bool, clock: &LocalC
     list_projects(&mut page, report);
     if dry_run && new + changed > 0 {
         page.paragraph(both!(
-            "Import them: `tidegate memory import`",
-            "取り込むには: `tidegate memory import`"
+            "To import them, leave out `--dry-run`.",
+            "取り込むには、`--dry-run` を付けずに実行してください。"
         ));
     } else if !dry_run && forgotten < all {
         page.paragraph(both!(
