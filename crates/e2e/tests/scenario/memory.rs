@@ -220,6 +220,7 @@ fn the_whole_exchange_is_remembered_and_the_next_session_hears_of_it() {
     terminal.wait_for("only the cache is cleared");
     terminal.dismiss("Enter", "only the cache is cleared");
     terminal.wait_for("All finished.");
+    terminal.wait_while("the turn goes on", || tidegate.records_of("Stop").is_empty());
     drop(terminal);
     settle(&tidegate);
 
