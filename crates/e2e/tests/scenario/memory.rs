@@ -220,9 +220,11 @@ fn the_whole_exchange_is_remembered_and_the_next_session_hears_of_it() {
     terminal.wait_for("only the cache is cleared");
     terminal.dismiss("Enter", "only the cache is cleared");
     terminal.wait_for("All finished.");
-    terminal.wait_while("the turn goes on", || tidegate.records_of("Stop").is_empty());
+    terminal.wait_while("the turn is not stored", || {
+        settle(&tidegate);
+        search(&tidegate, "credentials every host").is_empty()
+    });
     drop(terminal);
-    settle(&tidegate);
 
     for query in ["kestrel", "credentials every host", "rotate them"] {
         let found = search(&tidegate, query);
