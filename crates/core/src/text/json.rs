@@ -81,6 +81,20 @@ impl<'de> Member<'de> for Cow<'de, str> {
     }
 }
 
+/// The texts of a list; members of other types are left out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TextList<'a>(pub Vec<Cow<'a, str>>);
+
+impl<'de> Member<'de> for TextList<'de> {
+    fn list<A: SeqAccess<'de>>(mut seq: A) -> Result<Option<Self>, A::Error> {
+        let mut texts = Vec::new();
+        while let Some(text) = seq.next_element::<Field<Cow<'de, str>>>()? {
+            texts.extend(text.value());
+        }
+        Ok(Some(TextList(texts)))
+    }
+}
+
 impl Member<'_> for bool {
     fn truth(truth: bool) -> Option<Self> {
         Some(truth)

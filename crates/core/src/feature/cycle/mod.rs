@@ -26,6 +26,7 @@ pub mod history;
 pub mod marks;
 pub mod policy;
 mod publishing;
+mod resume_offer;
 mod rewrite;
 pub mod settings;
 pub mod standing;

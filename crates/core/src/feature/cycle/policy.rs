@@ -14,8 +14,9 @@ use crate::feature::cycle::effect::{self, CycleStep};
 use crate::feature::cycle::go_ahead;
 use crate::feature::cycle::history::StageCost;
 use crate::feature::cycle::marks::Mark;
+use crate::feature::cycle::resume_offer;
 use crate::feature::cycle::standing::CycleStanding;
-use crate::feature::cycle::state::{MAX_SESSIONS_TOLD, OUT_OF_CONTEXT, STATE_FILE};
+use crate::feature::cycle::state::OUT_OF_CONTEXT;
 use crate::feature::cycle::success::{Missing, is_overtaken, list_missing};
 use crate::feature::cycle::{
     ActiveStage, Cycle, CycleDamage, CycleRun, CycleState, CycleStatus, StageProgress, Turn, words,
@@ -38,7 +39,6 @@ pub const ID: &str = "cycle";
 const MIN_COPY_INTERVAL_MS: u64 = 30_000;
 
 /// Notices that are given once per session.
-const RESUME_OFFERED: &str = "cycle waits";
 const DAMAGED: &str = "cycle damaged";
 const UNREADABLE: &str = "cycle unreadable";
 const OVERTAKEN: &str = "cycle overtaken";
@@ -103,7 +103,7 @@ impl Policy for CyclePolicy {
             (EventKind::SessionStart, Some(stage)) if facts.event.follows_compaction() => {
                 remind_of_stage(stage)
             }
-            (EventKind::SessionStart, _) => offer_resume(facts),
+            (EventKind::SessionStart, _) => resume_offer::offer_resume(facts),
             (EventKind::PostToolUse, Some(stage)) => note_call(facts, config, stage),
             (EventKind::UserPromptSubmit, Some(stage)) => note_prompt(facts, config, stage),
             (EventKind::Stop, Some(stage)) => decide_at_stop(facts, config, stage),
@@ -181,117 +181,12 @@ fn remind_of_stage(stage: &ActiveStage) -> Verdict {
     Verdict { says: vec![say], ..Verdict::silent("a stage outlives the compaction") }
 }
 
-/// A session begins in a project whose cycle stopped, or was left in the middle of a stage.
-fn offer_resume(facts: &Facts<'_>) -> Verdict {
-    let standing = match &facts.cycle {
-        Known::Value(standing) => standing,
-        Known::Absent => return Verdict::silent("no cycle is under way here"),
-        Known::Broken(_) => return Verdict::silent("the state file cannot be read"),
-    };
-    if !standing.of_project {
-        return Verdict::silent("the cycle belongs to another project");
-    }
-    let state = match &standing.state {
-        Ok(state) => state,
-        Err(damage @ CycleDamage::UnknownCycle(_)) => {
-            return report_unusable(facts, damage, Vec::new(), "the cycle is not known");
-        }
-        Err(damage) => return set_aside_damaged(facts, standing, damage, Vec::new()),
-    };
-    let session = facts.event.session.as_str();
-    let because = match state.status {
-        CycleStatus::Stopped => "a cycle has stopped here",
-        CycleStatus::Running if standing.owner_gone => "a cycle was left in the middle of a stage",
-        CycleStatus::Running if standing.other_owner(session).is_some() => {
-            return Verdict::silent("the cycle belongs to another session");
-        }
-        CycleStatus::Running => return Verdict::silent("the cycle belongs to this session, or to none"),
-        CycleStatus::Failed | CycleStatus::Complete => return Verdict::silent("the cycle has ended"),
-    };
-    if !facts.person.may_be_there() {
-        return Verdict::silent("the session is unattended");
-    }
-    let told = facts.marks.value().is_some_and(|marks| marks.session.noticed(RESUME_OFFERED));
-    if told || state.resume_told.iter().any(|told| told == session) {
-        return Verdict::silent("it was said in this session");
-    }
-    if state.resume_told.len() >= MAX_SESSIONS_TOLD {
-        return Verdict::silent("it was said in three sessions");
-    }
-    let Some(cycle) = &standing.cycle else { return Verdict::silent("the cycle is not known") };
-    let (to_model, to_user) = if state.status == CycleStatus::Stopped {
-        stopped_texts(facts, cycle, state)
-    } else {
-        left_behind_texts(facts, cycle, state)
-    };
-    let when_said = vec![
-        Effect::mark(SessionMark::Notice(RESUME_OFFERED.to_owned())),
-        Effect::Cycle(effect::Effect::ResumeTold { project: stage_project(facts) }),
-    ];
-    Verdict {
-        says: vec![
-            Say { to: Audience::Model, text: to_model, weight: 90, explains: false, when_said: Vec::new() },
-            Say { to: Audience::User, text: to_user, weight: 60, explains: false, when_said },
-        ],
-        ..Verdict::silent(because)
-    }
-}
-
 /// The project in which the session's stage began.
-fn stage_project(facts: &Facts<'_>) -> Option<String> {
+pub(super) fn stage_project(facts: &Facts<'_>) -> Option<String> {
     facts.marks.value()?.cycle.stage.as_ref()?.project.clone()
 }
 
-fn ended_stages(cycle: &Cycle, state: &CycleState) -> Vec<String> {
-    let done = cycle.names(0).into_iter().enumerate().filter(|(at, _)| state.was_done(cycle, *at));
-    done.map(|(_, name)| name).collect()
-}
-
-fn join_or_nothing(names: &[String]) -> String {
-    if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
-}
-
-/// Texts for the model and the person.
-fn stopped_texts(facts: &Facts<'_>, cycle: &Cycle, state: &CycleState) -> (String, String) {
-    let done = ended_stages(cycle, state);
-    // Other reasons are free text in a file that a repository may bring along: fit for a person who asks, not for the
-    // model.
-    let why = state.stopped_reason.as_deref().filter(|why| *why == OUT_OF_CONTEXT);
-    let why = why.map(|why| match state.needed_tokens.zip(state.left_tokens) {
-        Some((needed, left)) => {
-            format!(" ({why}: needs {} tokens, {} were left)", short_tokens(needed), short_tokens(left))
-        }
-        None => format!(" ({why})"),
-    });
-    let why = why.unwrap_or_default();
-    let to_model = format!(
-        "According to .claude/{STATE_FILE}, the cycle {} of this project has stopped{}. Done: {}. Open: {}. `tidegate cycle resume` \
-         continues with {} in this session, if the person wants it.",
-        state.cycle,
-        why,
-        join_or_nothing(&done),
-        join_or_nothing(&state.skipped_stages),
-        state.resumes_at(),
-    );
-    (to_model, words::waits(facts.lang, state, &done))
-}
-
-/// Texts for the model and the person.
-fn left_behind_texts(facts: &Facts<'_>, cycle: &Cycle, state: &CycleState) -> (String, String) {
-    let (at, of) = (cycle.position(&state.stage).unwrap_or_default(), cycle.stages.len());
-    let done = ended_stages(cycle, state);
-    let to_model = format!(
-        "According to .claude/{STATE_FILE}, the cycle {} of this project is at stage {} ({} of {of}) in another session, which ended or \
-         was silent for an hour. Done: {}. `tidegate cycle resume` begins that stage again in this session, if the person wants it.",
-        state.cycle,
-        state.stage,
-        at + 1,
-        join_or_nothing(&done),
-    );
-    (to_model, words::left(facts.lang, &state.cycle, &state.stage, at + 1, of))
-}
-
-fn set_aside_damaged(
+pub(super) fn set_aside_damaged(
     facts: &Facts<'_>,
     standing: &CycleStanding,
     damage: &CycleDamage,
@@ -304,7 +199,7 @@ fn set_aside_damaged(
 
 /// Tells the person once. An unknown cycle (a typo in the config, lost trust) leaves the file in place: it is valid
 /// again once the config is.
-fn report_unusable(
+pub(super) fn report_unusable(
     facts: &Facts<'_>,
     damage: &CycleDamage,
     effects: Vec<Effect>,

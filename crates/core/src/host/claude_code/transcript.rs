@@ -16,7 +16,7 @@ use crate::host::transcript::{
     TranscriptEntry, TranscriptParser,
 };
 use crate::text::cut::first_bytes;
-use crate::text::json::{Field, LongText, Member, Verbatim, read_object, wire_key, wire_object};
+use crate::text::json::{Field, LongText, Member, TextList, Verbatim, read_object, wire_key, wire_object};
 use crate::text::search;
 use crate::text::search::Needle;
 use crate::time::Millis;
@@ -483,7 +483,7 @@ wire_object! {
 
 wire_object! {
     struct WireKept<'a> {
-        uuids: Ids<'a>,
+        uuids: TextList<'a>,
     }
 }
 
@@ -506,19 +506,6 @@ wire_object! {
         notebook_path: Cow<'a, str>,
         command: LongText<'a>,
         description: LongText<'a>,
-    }
-}
-
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Ids<'a>(Vec<Cow<'a, str>>);
-
-impl<'de> Member<'de> for Ids<'de> {
-    fn list<A: SeqAccess<'de>>(mut seq: A) -> Result<Option<Self>, A::Error> {
-        let mut ids = Vec::new();
-        while let Some(id) = seq.next_element::<Field<Cow<'de, str>>>()? {
-            ids.extend(id.value());
-        }
-        Ok(Some(Ids(ids)))
     }
 }
 

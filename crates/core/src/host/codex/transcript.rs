@@ -12,7 +12,7 @@ use crate::host::transcript::{
     EntryContent, EntryKind, LazyText, PromptEntry, Sought, ToolCall, ToolResult, TranscriptEntry,
     TranscriptParser,
 };
-use crate::text::json::{Field, LongText, Member, Verbatim, read_object, wire_key, wire_object};
+use crate::text::json::{Field, LongText, Member, TextList, Verbatim, read_object, wire_key, wire_object};
 use crate::text::search::Needle;
 use crate::time::Millis;
 
@@ -360,7 +360,7 @@ wire_object! {
 
 wire_object! {
     struct WireItemAbout<'a> {
-        kinds as "content_item_kinds": Words<'a>,
+        kinds as "content_item_kinds": TextList<'a>,
     }
 }
 
@@ -397,19 +397,6 @@ wire_object! {
     struct WireBlock<'a> {
         kind as "type": Cow<'a, str>,
         text: LongText<'a>,
-    }
-}
-
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Words<'a>(Vec<Cow<'a, str>>);
-
-impl<'de> Member<'de> for Words<'de> {
-    fn list<A: SeqAccess<'de>>(mut seq: A) -> Result<Option<Self>, A::Error> {
-        let mut words = Vec::new();
-        while let Some(word) = seq.next_element::<Field<Cow<'de, str>>>()? {
-            words.extend(word.value());
-        }
-        Ok(Some(Words(words)))
     }
 }
 

@@ -47,10 +47,7 @@ fn four_stages_in_one_turn() {
 fn a_question_begins_nothing_until_it_is_answered() {
     let home = Home::new();
     let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
-    let script = Script::new()
-        .main(cycle("start"))
-        .main(skill("sprint"))
-        .main(done("sprint"))
+    let script = sprint_is_done()
         .main(Reply::text("Both would do. **Which schema shall I use?**"))
         .main(Reply::text("the new one it is"))
         .main(skill("audit"))
@@ -77,10 +74,7 @@ fn a_question_begins_nothing_until_it_is_answered() {
 fn a_stage_is_never_begun_against_a_persons_word() {
     let home = Home::new();
     let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
-    let script = Script::new()
-        .main(cycle("start"))
-        .main(skill("sprint"))
-        .main(done("sprint"))
+    let script = sprint_is_done()
         .main(Reply::text("the sprint is over"))
         .main(skill("audit"))
         .main(done("audit"))
@@ -171,10 +165,7 @@ fn unverified_code_holds_the_next_stage_back() {
     gradle(&home);
     let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
     let at_hold = file(&home);
-    let script = Script::new()
-        .main(cycle("start"))
-        .main(skill("sprint"))
-        .main(done("sprint"))
+    let script = sprint_is_done()
         .main(skill(CODE_RULES))
         .main(Reply::write(home.in_project("src/B.java"), "class B {}\n"))
         .main(Reply::text("the sprint is over"))
@@ -245,10 +236,7 @@ fn an_agent_in_the_background_is_awaited() {
     let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
     let background = json!({ "description": "errand", "prompt": "background errand",
         "subagent_type": "general-purpose", "run_in_background": true });
-    let script = Script::new()
-        .main(cycle("start"))
-        .main(skill("sprint"))
-        .main(done("sprint"))
+    let script = sprint_is_done()
         .main(Reply::tool("Agent", background))
         .subagent("background errand", Reply::bash("sleep 2"))
         .subagent("background errand", Reply::text("looked at"))
@@ -332,10 +320,7 @@ fn a_turn_that_nobody_asked_for_answers_no_question() {
     let home = Home::new();
     let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
     let background = json!({ "command": "sleep 2", "description": "a server", "run_in_background": true });
-    let script = Script::new()
-        .main(cycle("start"))
-        .main(skill("sprint"))
-        .main(done("sprint"))
+    let script = sprint_is_done()
         .main(Reply::tool("Bash", background))
         .main(Reply::text("Which schema shall I use?"))
         .main_with(|request| {

@@ -87,10 +87,7 @@ fn a_damaged_file_is_put_aside_when_a_session_begins() {
 /// Another file replaces the state of a stage that has reached its goal; `None` deletes it.
 fn replaced_by(home: &Home, text: Option<&str>) -> Vec<String> {
     let (path, text) = (file(home), text.map(str::to_owned));
-    let script = Script::new()
-        .main(cycle("start"))
-        .main(skill("sprint"))
-        .main(done("sprint"))
+    let script = sprint_is_done()
         .main_with(move |_| {
             let changed = match &text {
                 Some(text) => fs::write(&path, text),

@@ -50,6 +50,11 @@ fn repository(home: &Home) {
     home.git(&["commit", "-q", "--allow-empty", "-m", "Begin"]);
 }
 
+/// The first stage of a cycle, up to its last call.
+fn sprint_is_done() -> Script {
+    Script::new().main(cycle("start")).main(skill("sprint")).main(done("sprint"))
+}
+
 /// The last call of a stage that reached its goal.
 fn done(stage: &str) -> Reply {
     match stage {

@@ -6,10 +6,7 @@ use super::*;
 fn a_second_session_is_not_steered() {
     let home = Home::new();
     let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
-    let first = Script::new()
-        .main(cycle("start"))
-        .main(skill("sprint"))
-        .main(done("sprint"))
+    let first = sprint_is_done()
         .main(Reply::text("Shall I go on?"))
         .main(Reply::text("the sprint is over"))
         .main(skill("audit"))
@@ -63,10 +60,7 @@ fn a_second_session_is_not_steered() {
 fn a_session_that_comes_back_is_in_the_same_stage() {
     let home = Home::new();
     let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
-    let script = Script::new()
-        .main(cycle("start"))
-        .main(skill("sprint"))
-        .main(done("sprint"))
+    let script = sprint_is_done()
         .main(Reply::text("Which of the two?"))
         .main(cycle("status"))
         .main(Reply::text("the first one"))
@@ -93,10 +87,7 @@ fn a_session_that_comes_back_is_in_the_same_stage() {
 fn a_fork_is_not_steered() {
     let home = Home::new();
     let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
-    let script = Script::new()
-        .main(cycle("start"))
-        .main(skill("sprint"))
-        .main(done("sprint"))
+    let script = sprint_is_done()
         .main(Reply::text("Which of the two?"))
         .main(Reply::text("the sprint is over"))
         .main(skill("audit"))
@@ -121,10 +112,7 @@ fn a_fork_is_not_steered() {
 fn after_a_clear_the_stage_is_begun_again() {
     let home = Home::new();
     let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
-    let script = Script::new()
-        .main(cycle("start"))
-        .main(skill("sprint"))
-        .main(done("sprint"))
+    let script = sprint_is_done()
         .main(Reply::text("Which of the two?"))
         .main(Reply::text("hello"))
         .main(cycle("resume"))

@@ -54,10 +54,7 @@ fn an_audit_with_a_critical_finding_never_reaches_ship() {
     let home = Home::new();
     repository(&home);
     let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
-    let script = Script::new()
-        .main(cycle("start"))
-        .main(skill("sprint"))
-        .main(done("sprint"))
+    let script = sprint_is_done()
         .main(Reply::text("the sprint is over"))
         .main(skill("audit"))
         .main(Reply::text("CRITICAL: the token is logged. This must not be shipped."))
@@ -153,10 +150,7 @@ fn a_word_without_the_work_is_not_success() {
 fn a_request_without_a_question_mark_is_waited_for() {
     let home = Home::new();
     let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
-    let script = Script::new()
-        .main(cycle("start"))
-        .main(skill("sprint"))
-        .main(done("sprint"))
+    let script = sprint_is_done()
         .main(Reply::text("どちらの方式がよいか教えてください。"))
         .main(Reply::text("新しい方式にしました。"))
         .main(skill("audit"))

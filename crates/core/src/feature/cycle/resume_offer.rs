@@ -1,0 +1,118 @@
+//! What a starting session and its person hear of a cycle that stopped, or that was left in the middle of a stage.
+
+use crate::feature::cycle::effect;
+use crate::feature::cycle::policy::{report_unusable, set_aside_damaged, stage_project};
+use crate::feature::cycle::state::{MAX_SESSIONS_TOLD, OUT_OF_CONTEXT, STATE_FILE};
+use crate::feature::cycle::{Cycle, CycleDamage, CycleState, CycleStatus, words};
+use crate::feature::facts::{Facts, Known};
+use crate::feature::marks::SessionMark;
+use crate::feature::verdict::{Audience, Effect, Say, Verdict};
+use crate::meter::short_tokens;
+
+/// A notice that is given once per session.
+const RESUME_OFFERED: &str = "cycle waits";
+
+/// A session begins in a project whose cycle stopped, or was left in the middle of a stage.
+pub(super) fn offer_resume(facts: &Facts<'_>) -> Verdict {
+    let standing = match &facts.cycle {
+        Known::Value(standing) => standing,
+        Known::Absent => return Verdict::silent("no cycle is under way here"),
+        Known::Broken(_) => return Verdict::silent("the state file cannot be read"),
+    };
+    if !standing.of_project {
+        return Verdict::silent("the cycle belongs to another project");
+    }
+    let state = match &standing.state {
+        Ok(state) => state,
+        Err(damage @ CycleDamage::UnknownCycle(_)) => {
+            return report_unusable(facts, damage, Vec::new(), "the cycle is not known");
+        }
+        Err(damage) => return set_aside_damaged(facts, standing, damage, Vec::new()),
+    };
+    let session = facts.event.session.as_str();
+    let because = match state.status {
+        CycleStatus::Stopped => "a cycle has stopped here",
+        CycleStatus::Running if standing.owner_gone => "a cycle was left in the middle of a stage",
+        CycleStatus::Running if standing.other_owner(session).is_some() => {
+            return Verdict::silent("the cycle belongs to another session");
+        }
+        CycleStatus::Running => return Verdict::silent("the cycle belongs to this session, or to none"),
+        CycleStatus::Failed | CycleStatus::Complete => return Verdict::silent("the cycle has ended"),
+    };
+    if !facts.person.may_be_there() {
+        return Verdict::silent("the session is unattended");
+    }
+    let told = facts.marks.value().is_some_and(|marks| marks.session.noticed(RESUME_OFFERED));
+    if told || state.resume_told.iter().any(|told| told == session) {
+        return Verdict::silent("it was said in this session");
+    }
+    if state.resume_told.len() >= MAX_SESSIONS_TOLD {
+        return Verdict::silent("it was said in three sessions");
+    }
+    let Some(cycle) = &standing.cycle else { return Verdict::silent("the cycle is not known") };
+    let (to_model, to_user) = if state.status == CycleStatus::Stopped {
+        stopped_texts(facts, cycle, state)
+    } else {
+        left_behind_texts(facts, cycle, state)
+    };
+    let when_said = vec![
+        Effect::mark(SessionMark::Notice(RESUME_OFFERED.to_owned())),
+        Effect::Cycle(effect::Effect::ResumeTold { project: stage_project(facts) }),
+    ];
+    Verdict {
+        says: vec![
+            Say { to: Audience::Model, text: to_model, weight: 90, explains: false, when_said: Vec::new() },
+            Say { to: Audience::User, text: to_user, weight: 60, explains: false, when_said },
+        ],
+        ..Verdict::silent(because)
+    }
+}
+
+fn ended_stages(cycle: &Cycle, state: &CycleState) -> Vec<String> {
+    let done = cycle.names(0).into_iter().enumerate().filter(|(at, _)| state.was_done(cycle, *at));
+    done.map(|(_, name)| name).collect()
+}
+
+fn join_or_nothing(names: &[String]) -> String {
+    if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
+}
+
+/// Texts for the model and the person.
+fn stopped_texts(facts: &Facts<'_>, cycle: &Cycle, state: &CycleState) -> (String, String) {
+    let done = ended_stages(cycle, state);
+    // Other reasons are free text in a file that a repository may bring along: fit for a person who asks, not for the
+    // model.
+    let why = state.stopped_reason.as_deref().filter(|why| *why == OUT_OF_CONTEXT);
+    let why = why.map(|why| match state.needed_tokens.zip(state.left_tokens) {
+        Some((needed, left)) => {
+            format!(" ({why}: needs {} tokens, {} were left)", short_tokens(needed), short_tokens(left))
+        }
+        None => format!(" ({why})"),
+    });
+    let why = why.unwrap_or_default();
+    let to_model = format!(
+        "According to .claude/{STATE_FILE}, the cycle {} of this project has stopped{}. Done: {}. Open: {}. `tidegate cycle resume` \
+         continues with {} in this session, if the person wants it.",
+        state.cycle,
+        why,
+        join_or_nothing(&done),
+        join_or_nothing(&state.skipped_stages),
+        state.resumes_at(),
+    );
+    (to_model, words::waits(facts.lang, state, &done))
+}
+
+/// Texts for the model and the person.
+fn left_behind_texts(facts: &Facts<'_>, cycle: &Cycle, state: &CycleState) -> (String, String) {
+    let (at, of) = (cycle.position(&state.stage).unwrap_or_default(), cycle.stages.len());
+    let done = ended_stages(cycle, state);
+    let to_model = format!(
+        "According to .claude/{STATE_FILE}, the cycle {} of this project is at stage {} ({} of {of}) in another session, which ended or \
+         was silent for an hour. Done: {}. `tidegate cycle resume` begins that stage again in this session, if the person wants it.",
+        state.cycle,
+        state.stage,
+        at + 1,
+        join_or_nothing(&done),
+    );
+    (to_model, words::left(facts.lang, &state.cycle, &state.stage, at + 1, of))
+}
