@@ -15,8 +15,8 @@ const USAGE: u8 = 2;
 /// An error with a hint. Its exit code is 1, or 2 for a wrong command line; 3 is `meter`'s for an unknown use.
 #[derive(Debug)]
 pub(crate) struct CliError {
-    message: Bilingual,
-    hint: Option<Bilingual>,
+    pub(crate) message: Bilingual,
+    pub(crate) hint: Option<Bilingual>,
     is_usage: bool,
 }
 

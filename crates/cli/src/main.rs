@@ -24,6 +24,7 @@ mod project_root;
 mod reason_words;
 mod sessions;
 mod shell;
+mod web;
 mod without_repository;
 
 use std::io::IsTerminal;

@@ -168,7 +168,7 @@ impl Here {
         sessions
     }
 
-    fn open(&self, id: SessionId) -> Result<Session, CliError> {
+    pub(crate) fn open(&self, id: SessionId) -> Result<Session, CliError> {
         match marks::read(&self.state.session(&id)) {
             Known::Value(marks) => Ok(Session { id, marks }),
             Known::Absent => Err(CliError::new(both!(

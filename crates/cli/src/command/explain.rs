@@ -250,7 +250,7 @@ fn is_quiet(record: &Record) -> bool {
 }
 
 /// The outcome first, then why, then every text once, then the facts.
-pub(super) fn explain_page(record: &Record, clock: &LocalClock) -> Page {
+pub(crate) fn explain_page(record: &Record, clock: &LocalClock) -> Page {
     let mut page = Page::new();
     let event = &record.event;
     let outcome = headline(record).unwrap_or_else(|| {

@@ -10,7 +10,7 @@ use crate::bilingual::{Bilingual, both};
 use crate::print::text::Text;
 
 /// What Claude wanted to do when Tidegate was asked.
-pub(super) fn subject(record: &Record) -> Bilingual {
+pub(crate) fn subject(record: &Record) -> Bilingual {
     let tool = record.tool.as_deref().map(one_line).unwrap_or_default();
     match EventKind::from_name(&record.event) {
         EventKind::PreToolUse | EventKind::PostToolUse | EventKind::PostToolUseFailure => match tool.as_str()
@@ -39,7 +39,7 @@ fn edited_file(record: &Record) -> Option<String> {
 }
 
 /// The one line that people read first; `None` for a record in which nothing happened.
-pub(super) fn headline(record: &Record) -> Option<Text> {
+pub(crate) fn headline(record: &Record) -> Option<Text> {
     let Bilingual { en, ja } = subject(record);
     if let Some(failure) = &record.failure {
         let step = one_line(&failure.step);
@@ -231,7 +231,7 @@ fn describe_deeds(record: &Record) -> Option<Text> {
 }
 
 /// `npm test` (test, build)
-pub(super) fn passed_check(did: &Deeds, kinds: &[String]) -> String {
+pub(crate) fn passed_check(did: &Deeds, kinds: &[String]) -> String {
     let kinds = kinds.join(", ");
     match &did.passed {
         Some(check) => format!("`{}` ({kinds})", one_line(check)),
@@ -240,13 +240,13 @@ pub(super) fn passed_check(did: &Deeds, kinds: &[String]) -> String {
 }
 
 /// The text that a person saw, else the one that the model got.
-pub(super) fn said_text(record: &Record) -> Option<String> {
+pub(crate) fn said_text(record: &Record) -> Option<String> {
     let said = record.said.user.as_ref().or(record.said.model.as_ref())?;
     Some(said.trim().to_owned())
 }
 
 /// The reason that the model got with a block, if the person saw another text.
-pub(super) fn reason_text(record: &Record) -> Option<String> {
+pub(crate) fn reason_text(record: &Record) -> Option<String> {
     let is_block = matches!(record.ruling.as_str(), "deny" | "halt");
     let reason = record.said.model.as_ref().filter(|_| is_block && record.said.user.is_some())?;
     Some(reason.trim().to_owned())

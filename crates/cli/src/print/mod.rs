@@ -5,6 +5,7 @@
 //! passes: colours are added afterwards. Clap prints its help itself.
 
 mod fold;
+mod html;
 #[cfg(test)]
 pub(crate) mod looks;
 pub(crate) mod page;

@@ -16,7 +16,7 @@ use crate::language;
 const WIDEST_KEY: usize = 18;
 
 #[derive(Clone, Debug)]
-enum PageBlock {
+pub(super) enum PageBlock {
     Gap,
     Heading(Text),
     Paragraph(Text),
@@ -48,6 +48,11 @@ impl Page {
         let mut page = Page::new();
         page.paragraph(text);
         page
+    }
+
+    /// With the columns by which each is indented.
+    pub(super) fn blocks(&self) -> &[(usize, PageBlock)] {
+        &self.blocks
     }
 
     fn push(&mut self, block: PageBlock) {

@@ -15,8 +15,8 @@ const NARROWEST: usize = 16;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Column {
-    title: Text,
-    is_number: bool,
+    pub(super) title: Text,
+    pub(super) is_number: bool,
 }
 
 impl Column {
@@ -33,8 +33,8 @@ impl Column {
 /// Rows with one cell for each column. The first one names the row.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
-    columns: Vec<Column>,
-    rows: Vec<Vec<Text>>,
+    pub(super) columns: Vec<Column>,
+    pub(super) rows: Vec<Vec<Text>>,
 }
 
 impl Table {

@@ -131,6 +131,11 @@ impl Text {
         self
     }
 
+    /// In one language, without tones.
+    pub(crate) fn plain(&self, lang: Lang) -> String {
+        self.spoken(lang).text
+    }
+
     /// In one language, without characters that hide or steer: nothing that others wrote changes a colour.
     pub(super) fn spoken(&self, lang: Lang) -> Spoken {
         let mut spoken = Spoken::default();
@@ -192,12 +197,21 @@ impl Spoken {
         self.text.push_str(&more.text);
     }
 
+    /// Pieces of one tone each.
+    pub(super) fn parts(&self) -> impl Iterator<Item = (Tone, &str)> {
+        self.spans().map(|(begin, end, tone)| (tone, &self.text[begin..end]))
+    }
+
+    fn spans(&self) -> impl Iterator<Item = (usize, usize, Tone)> {
+        let ends = self.tones.iter().skip(1).map(|(begin, _)| *begin).chain([self.text.len()]);
+        self.tones.iter().zip(ends).map(|((begin, tone), end)| (*begin, end, *tone))
+    }
+
     /// A part of the text, with its colours.
     pub(super) fn paint(&self, from: usize, to: usize) -> String {
         let mut out = String::with_capacity(to - from + 16);
-        let ends = self.tones.iter().skip(1).map(|(begin, _)| *begin).chain([self.text.len()]);
-        for ((begin, tone), end) in self.tones.iter().zip(ends) {
-            let part = self.text.get((*begin).max(from)..end.min(to)).unwrap_or_default();
+        for (begin, end, tone) in self.spans() {
+            let part = self.text.get(begin.max(from)..end.min(to)).unwrap_or_default();
             if !part.is_empty() {
                 let style = tone.style();
                 let _ = write!(out, "{style}{part}{style:#}");

@@ -69,7 +69,7 @@ impl Follower {
     }
 }
 
-fn day_file(folder: &Path, day: &str) -> PathBuf {
+pub fn day_file(folder: &Path, day: &str) -> PathBuf {
     folder.join(format!("{day}.jsonl"))
 }
 
@@ -126,6 +126,47 @@ pub fn for_each_record(path: &Path, limit: u64, mut take: impl FnMut(Record)) ->
         line.clear();
     }
     Ok(entries.skipped)
+}
+
+/// Passes the records of one session, oldest first. Lines without its name are not parsed.
+pub fn for_each_of_session(folder: &Path, session: &str, mut take: impl FnMut(Record)) -> io::Result<()> {
+    for path in list_files(folder)? {
+        for_each_line_with(&path, session, |record| {
+            if record.session.as_deref() == Some(session) {
+                take(record);
+            }
+        })?;
+    }
+    Ok(())
+}
+
+/// The record with this id.
+pub fn find_record(folder: &Path, id: &str) -> io::Result<Option<Record>> {
+    let mut found = None;
+    for path in list_files(folder)?.iter().rev() {
+        for_each_line_with(path, id, |record| {
+            if record.id == id {
+                found = Some(record);
+            }
+        })?;
+        if found.is_some() {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+fn for_each_line_with(path: &Path, text: &str, mut take: impl FnMut(Record)) -> io::Result<()> {
+    let mut reader = BufReader::new(crate::file::bounded::open_sized(path)?.0);
+    let (mut line, mut entries) = (Vec::new(), Entries::default());
+    while reader.read_until(b'\n', &mut line)? > 0 {
+        if std::str::from_utf8(&line).is_ok_and(|line| line.contains(text)) {
+            entries.take(line.trim_ascii());
+        }
+        entries.records.drain(..).for_each(&mut take);
+        line.clear();
+    }
+    Ok(())
 }
 
 impl Entries {

@@ -12,17 +12,21 @@ use crate::local_time::LocalClock;
 use crate::print::text::{Text, data};
 
 /// An id and a title, with details that stand below or behind them.
-pub(super) struct ShownRow {
+pub(crate) struct ShownRow {
     id: String,
-    title: String,
+    pub(crate) title: String,
     details: Vec<Bilingual>,
 }
 
 impl ShownRow {
     /// For a list: the id, and next to it the title above the details.
     pub(super) fn pair(&self) -> (Text, Text) {
-        let details = Text::from(dotted(&self.details)).dim();
+        let details = Text::from(self.details()).dim();
         (data(&self.id).strong(), data(&self.title) + data("\n") + details)
+    }
+
+    pub(crate) fn details(&self) -> Bilingual {
+        dotted(&self.details)
     }
 
     /// For a question.
@@ -41,7 +45,7 @@ pub(super) fn dotted(parts: &[Bilingual]) -> Bilingual {
     }
 }
 
-pub(super) fn topic_row(clock: &LocalClock, topic: &Topic) -> ShownRow {
+pub(crate) fn topic_row(clock: &LocalClock, topic: &Topic) -> ShownRow {
     let mut details = vec![
         Bilingual::data(line(&topic.in_project.name, 40)),
         describe_counts(topic.decisions, topic.logs),
@@ -57,7 +61,7 @@ pub(super) fn topic_row(clock: &LocalClock, topic: &Topic) -> ShownRow {
     ShownRow { id: topic.id.to_string(), title: line(&topic.row.title, 120), details }
 }
 
-pub(super) fn log_row(clock: &LocalClock, log: &Log) -> ShownRow {
+pub(crate) fn log_row(clock: &LocalClock, log: &Log) -> ShownRow {
     let details = vec![
         topic_of(&log.in_project.name, &log.in_topic.name),
         Bilingual::data(clock.dated_minute(log.row.at)),
@@ -66,7 +70,7 @@ pub(super) fn log_row(clock: &LocalClock, log: &Log) -> ShownRow {
     ShownRow { id: short_uid(&log.row.uid), title: line(&log.row.title, 120), details }
 }
 
-pub(super) fn decision_row(clock: &LocalClock, decision: &Decision) -> ShownRow {
+pub(crate) fn decision_row(clock: &LocalClock, decision: &Decision) -> ShownRow {
     let mut details = vec![
         topic_of(&decision.in_project.name, &decision.in_topic.name),
         Bilingual::data(clock.dated_minute(decision.row.created)),

@@ -54,8 +54,9 @@ pub(crate) enum ShowOf {
 /// Rows shown of each list that belongs to a row.
 const WITH: usize = 20;
 
+/// A topic with its newest rows.
 #[derive(Serialize)]
-struct WholeTopic {
+pub(crate) struct WholeTopic {
     #[serde(flatten)]
     topic: Topic,
     latest_decisions: Vec<Decision>,
@@ -77,12 +78,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     match args.what {
         ShowOf::Topic => {
             let topic = opened.find_topic(parse_number(&args.id)?)?;
-            let filter = Filter { topic: Some(topic.id), all: true, ..Filter::default() };
-            let page = view::Page { limit: WITH, after: None };
-            let latest_decisions = opened.memory.decisions(&filter, &page)?.rows;
-            let latest_logs = opened.memory.logs(&filter, &page)?.rows;
-            let whole = WholeTopic { topic, latest_decisions, latest_logs };
-            print_row(args.json, &whole, &clock, topic_page);
+            print_row(args.json, &read_topic(&mut opened.memory, topic)?, &clock, topic_page);
         }
         ShowOf::Decision => {
             let decision = opened.find_decision(parse_number(&args.id)?)?;
@@ -112,6 +108,14 @@ pub(super) fn run(args: &Args) -> Outcome {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) fn read_topic(store: &mut dyn Store, topic: Topic) -> tidegate_memory::error::Result<WholeTopic> {
+    let filter = Filter { topic: Some(topic.id), all: true, ..Filter::default() };
+    let page = view::Page { limit: WITH, after: None };
+    let latest_decisions = store.decisions(&filter, &page)?.rows;
+    let latest_logs = store.logs(&filter, &page)?.rows;
+    Ok(WholeTopic { topic, latest_decisions, latest_logs })
 }
 
 fn print_row<T: Serialize>(json: bool, row: &T, clock: &LocalClock, page: fn(&T, &LocalClock) -> Page) {
@@ -157,7 +161,7 @@ fn project_page(project: &MemoryProject, _: &LocalClock) -> Page {
     page
 }
 
-fn topic_page(whole: &WholeTopic, clock: &LocalClock) -> Page {
+pub(crate) fn topic_page(whole: &WholeTopic, clock: &LocalClock) -> Page {
     let topic = &whole.topic;
     let (id, title) = (topic.id, line(&topic.row.title, 200));
     let mut page = Page::new();
@@ -199,7 +203,7 @@ fn add_rows(page: &mut Page, heading: Bilingual, rows: &[ShownRow]) {
     }
 }
 
-fn decision_page(decision: &Decision, clock: &LocalClock) -> Page {
+pub(crate) fn decision_page(decision: &Decision, clock: &LocalClock) -> Page {
     let (id, row) = (decision.id, &decision.row);
     let mut page = Page::new();
     page.heading(both!("Decision {id}", "決定{id}"));
@@ -224,7 +228,7 @@ fn decision_page(decision: &Decision, clock: &LocalClock) -> Page {
     page
 }
 
-fn log_page(log: &Log, clock: &LocalClock) -> Page {
+pub(crate) fn log_page(log: &Log, clock: &LocalClock) -> Page {
     let row = &log.row;
     let mut page = Page::new();
     page.heading(data(line(&row.title, 200)));

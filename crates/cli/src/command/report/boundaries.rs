@@ -15,12 +15,12 @@ use crate::print::text::Text;
 #[derive(Serialize)]
 pub(super) struct Boundary {
     /// Time at which its key facts were noted.
-    at: String,
+    pub(super) at: String,
     session: String,
     trigger: String,
     /// Key facts that survived.
-    kept: usize,
-    of: usize,
+    pub(super) kept: usize,
+    pub(super) of: usize,
     /// Key facts that were named to the summariser.
     named: usize,
     /// Entries of the flow that were not promoted then.

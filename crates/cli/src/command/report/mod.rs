@@ -1,9 +1,11 @@
 //! `tidegate report`: outcomes of the policies' interruptions.
 
 mod boundaries;
+mod charts;
 mod page;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde::Serialize;
@@ -26,6 +28,7 @@ Examples:
   tidegate report                         this project, last 30 days
   tidegate report --days 7 --all          every project
   tidegate report --session 91b38a40-…
+  tidegate report --html report.html
   tidegate report --json | jq '.policies[] | {policy, satisfied, ignored}'")]
 pub(crate) struct Args {
     /// Number of days, including today
@@ -40,10 +43,14 @@ pub(crate) struct Args {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Write one file for a browser, with charts
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    pub(crate) html: Option<PathBuf>,
 }
 
+/// What Tidegate did in some days, and what it cost.
 #[derive(Serialize)]
-struct FrictionReport {
+pub(crate) struct FrictionReport {
     /// Absent for all projects.
     #[serde(skip_serializing_if = "Option::is_none")]
     project: Option<String>,
@@ -137,8 +144,17 @@ pub(crate) fn run(args: &Args) -> Outcome {
         print::json(&report);
         return Ok(ExitCode::SUCCESS);
     }
-    page::report_page(&report, args.days, &LocalClock::of_system(here.now)).print();
+    let clock = LocalClock::of_system(here.now);
+    if let Some(path) = &args.html {
+        return charts::write(path, &report, args.days, &clock);
+    }
+    page::report_page(&report, args.days, &clock).print();
     Ok(ExitCode::SUCCESS)
+}
+
+/// Of all projects.
+pub(crate) fn read_all(here: &Here, days: u64) -> Result<FrictionReport, CliError> {
+    read_report(here, &Args { days, session: None, all: true, json: false, html: None })
 }
 
 fn read_report(here: &Here, args: &Args) -> Result<FrictionReport, CliError> {

@@ -135,13 +135,13 @@ impl Survived {
 /// A cycle, or the reason why its file is not used.
 #[derive(Serialize)]
 #[serde(untagged)]
-pub(in crate::command) enum Cycle {
+pub(crate) enum Cycle {
     Stands(Box<Stands>),
     Damaged { damage: String },
 }
 
 #[derive(Serialize)]
-pub(in crate::command) struct Stands {
+pub(crate) struct Stands {
     name: String,
     /// `running`, `stopped`, `failed` or `complete`.
     status: &'static str,
@@ -166,7 +166,7 @@ pub(in crate::command) struct Stands {
 }
 
 impl Cycle {
-    pub(in crate::command) fn of(here: &Here, session: &Session) -> Option<Cycle> {
+    pub(crate) fn of(here: &Here, session: &Session) -> Option<Cycle> {
         let root = session.marks.session.root.as_deref().map(Path::new)?;
         let standing = match cycle::read(None, root, &here.config) {
             Known::Value(standing) if standing.of_project => standing,
@@ -202,7 +202,7 @@ impl Cycle {
         })))
     }
 
-    pub(in crate::command) fn line(&self) -> Bilingual {
+    pub(crate) fn line(&self) -> Bilingual {
         let stands = match self {
             Cycle::Stands(stands) => stands.as_ref(),
             Cycle::Damaged { damage } => {
@@ -251,7 +251,7 @@ impl Cycle {
 }
 
 #[derive(Serialize)]
-pub(in crate::command) struct InWorkflow {
+pub(crate) struct InWorkflow {
     name: String,
     manifest: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -268,7 +268,7 @@ pub(in crate::command) struct InWorkflow {
 }
 
 impl InWorkflow {
-    pub(in crate::command) fn of(here: &Here, session: &Session) -> Option<InWorkflow> {
+    pub(crate) fn of(here: &Here, session: &Session) -> Option<InWorkflow> {
         let attached = session.marks.workflow.attached.as_ref()?;
         let (root, path) = (Path::new(&attached.project), attached.manifest.clone().into());
         let sought = SoughtManifest { root, path, attached: Some(attached), left: false };
@@ -308,7 +308,7 @@ impl InWorkflow {
         Some(shown)
     }
 
-    pub(in crate::command) fn line(&self) -> Bilingual {
+    pub(crate) fn line(&self) -> Bilingual {
         let of = self.of;
         let Bilingual { mut en, mut ja } = match (self.phase, &self.phase_name) {
             (Some(number), Some(name)) => {
@@ -335,7 +335,7 @@ impl InWorkflow {
 }
 
 #[derive(Serialize)]
-pub(in crate::command) struct Unverified {
+pub(crate) struct Unverified {
     /// The first few.
     files: Vec<String>,
     /// All of them.
@@ -359,7 +359,7 @@ pub(in crate::command) struct Unverified {
 }
 
 impl Unverified {
-    pub(in crate::command) fn of(here: &Here, session: &Session) -> Option<Unverified> {
+    pub(crate) fn of(here: &Here, session: &Session) -> Option<Unverified> {
         let changes = session.marks.verification.changes.as_ref()?;
         let root = session.marks.session.root.as_deref().map(Path::new);
         let added: Vec<PathBuf> = session.marks.session.directories.iter().map(PathBuf::from).collect();
@@ -396,7 +396,7 @@ impl Unverified {
     }
 
     /// What waits for a check, and what would do.
-    pub(in crate::command) fn lines(&self) -> [Bilingual; 2] {
+    pub(crate) fn lines(&self) -> [Bilingual; 2] {
         let files = self.files.join(", ");
         let more = self.count - self.files.len();
         let (more_en, more_ja) = if more == 0 {

@@ -1,0 +1,91 @@
+//! The report for a browser: bars above the words and tables of the terminal.
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use maud::{Markup, html};
+use tidegate_core::pipeline::friction::Tally;
+use tidegate_core::text::lang::Lang;
+use tidegate_core::time::Millis;
+
+use super::boundaries::Boundary;
+use super::page::report_page;
+use super::{FrictionReport, Outcome};
+use crate::bilingual::{Bilingual, both};
+use crate::error::CliError;
+use crate::language;
+use crate::local_time::LocalClock;
+use crate::print::page::Page;
+use crate::web::bars::{self, Bar, BarPart};
+use crate::web::document;
+
+/// Compactions in the chart, newest last.
+const COMPACTIONS: usize = 20;
+
+pub(super) fn write(path: &Path, report: &FrictionReport, days: u64, clock: &LocalClock) -> Outcome {
+    let lang = language::current();
+    let title = both!("Tidegate report", "Tidegate のレポート");
+    let body = html! { h1 { (title.get(lang)) } (report.html(days, clock, lang)) };
+    let shown = path.display();
+    fs::write(path, document::alone(lang, title.get(lang), &body)).map_err(|error| {
+        CliError::new(both!("cannot write {shown}: {error}", "{shown} に書き込めません: {error}"))
+            .hint(both!("name a file in a folder of your own", "自分のフォルダのファイルを指定してください"))
+    })?;
+    Page::of(both!("Report written to {shown}", "レポートを {shown} に書きました")).print_to_stderr();
+    Ok(ExitCode::SUCCESS)
+}
+
+impl FrictionReport {
+    pub(crate) fn html(&self, days: u64, clock: &LocalClock, lang: Lang) -> Markup {
+        let spoke: Vec<Bar> = self
+            .policies
+            .iter()
+            .filter(|tally| tally.spoke.total() > 0)
+            .map(|tally| outcomes(tally, lang))
+            .collect();
+        let skipped = self.boundaries.len().saturating_sub(COMPACTIONS);
+        let kept: Vec<Bar> = self.boundaries[skipped..].iter().map(|one| survival(one, clock, lang)).collect();
+        html! {
+            @if !spoke.is_empty() {
+                h2 { (both!("What became of it", "その後どうなったか").get(lang)) }
+                (bars::draw(&spoke))
+            }
+            @if !kept.is_empty() {
+                h2 { (both!("Facts through compactions", "圧縮を越えた事実").get(lang)) }
+                (bars::draw(&kept))
+            }
+            (report_page(self, days, clock).html(lang))
+        }
+    }
+}
+
+fn part(class: &'static str, amount: usize, words: &Bilingual, lang: Lang) -> BarPart {
+    let title = match lang {
+        Lang::En => format!("{amount} {}", words.en),
+        Lang::Ja => format!("{}{amount}件", words.ja),
+    };
+    BarPart { class, amount, title }
+}
+
+fn outcomes(tally: &Tally, lang: Lang) -> Bar {
+    let known = tally.satisfied + tally.satisfied_later + tally.ignored + tally.bypassed + tally.overridden;
+    let rest = tally.spoke.total().saturating_sub(known);
+    let parts = vec![
+        part("good", tally.satisfied, &both!("done at once", "すぐに対応"), lang),
+        part("accent", tally.satisfied_later, &both!("done later", "あとで対応"), lang),
+        part("warning", tally.ignored, &both!("ignored", "無視"), lang),
+        part("bad", tally.bypassed + tally.overridden, &both!("bypassed or overridden", "回避・取消"), lang),
+        part("dim", rest, &both!("information, or not known yet", "通知・未定"), lang),
+    ];
+    Bar { label: tally.policy.clone(), parts }
+}
+
+fn survival(boundary: &Boundary, clock: &LocalClock, lang: Lang) -> Bar {
+    let at = Millis::from_iso(&boundary.at).map_or_else(|| boundary.at.clone(), |at| clock.minute(at));
+    let parts = vec![
+        part("good", boundary.kept, &both!("in the summary", "要約に残った"), lang),
+        part("warning", boundary.of.saturating_sub(boundary.kept), &both!("not in the summary", "要約になかった"), lang),
+    ];
+    Bar { label: at, parts }
+}

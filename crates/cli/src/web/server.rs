@@ -1,0 +1,190 @@
+//! Answers requests on loopback until it is stopped.
+
+use std::convert::Infallible;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{Path, Query, Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::get;
+use futures_util::stream;
+use serde::Deserialize;
+use tidegate_core::text::lang::Lang;
+use tidegate_state::clock;
+use tokio::net::TcpListener;
+
+use super::document;
+use super::guard::{self, Guard};
+use super::recent::{Recent, journal_size};
+use super::site::{Site, preferred_lang};
+use super::view::{self, Asked, ViewError};
+use crate::error::CliError;
+use crate::language;
+use crate::sessions::Here;
+
+/// How often a page that is open looks for news. A look is one question to the file system.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// Shared by all requests.
+struct Serving {
+    guard: Guard,
+    recent: Mutex<Recent>,
+    /// Where a browser does not say which it wants.
+    lang: Lang,
+}
+
+/// Bound, and not answering yet.
+pub(crate) struct Server {
+    listener: TcpListener,
+    serving: Arc<Serving>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct PageQuery {
+    lang: Option<String>,
+    #[serde(flatten)]
+    asked: Asked,
+}
+
+impl Server {
+    /// `0` takes any free port.
+    pub(crate) async fn bind(port: u16) -> Result<Server, CliError> {
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let listener = TcpListener::bind(address).await.map_err(|error| cannot_listen(port, &error))?;
+        let port = listener.local_addr().map_err(CliError::new)?.port();
+        let here = Here::find()?;
+        let recent = Recent::read(&here.state.journal(), here.now).map_err(CliError::new)?;
+        let token = guard::new_token().map_err(CliError::new)?;
+        let guard = Guard { token, port };
+        let serving = Serving { guard, recent: Mutex::new(recent), lang: language::current() };
+        Ok(Server { listener, serving: Arc::new(serving) })
+    }
+
+    pub(crate) fn url(&self) -> String {
+        let Guard { token, port } = &self.serving.guard;
+        format!("http://127.0.0.1:{port}/{token}/")
+    }
+
+    /// Until Ctrl-C.
+    pub(crate) async fn run(self) -> Result<(), CliError> {
+        let routes = Router::new()
+            .route("/{token}", get(show_sessions))
+            .route("/{token}/", get(show_sessions))
+            .route("/{token}/live", get(live))
+            .route("/{token}/{page}", get(show_page))
+            .route("/{token}/{page}/{id}", get(show_one))
+            .layer(middleware::from_fn_with_state(Arc::clone(&self.serving), check))
+            .with_state(self.serving);
+        let stopped = async {
+            let _ = tokio::signal::ctrl_c().await;
+        };
+        // Pages that wait for news would keep a graceful end waiting.
+        tokio::select! {
+            ended = axum::serve(self.listener, routes) => ended.map_err(CliError::new),
+            () = stopped => Ok(()),
+        }
+    }
+}
+
+fn cannot_listen(port: u16, error: &std::io::Error) -> CliError {
+    use crate::bilingual::both;
+    let in_use = error.kind() == std::io::ErrorKind::AddrInUse;
+    CliError::new(if in_use {
+        both!("port {port} is in use", "ポート{port}は使用中です")
+    } else {
+        both!("cannot listen on port {port}: {error}", "ポート{port}で待ち受けできません: {error}")
+    })
+    .hint(both!("leave --port out to take any free port", "--port を省くと空いているポートを使います"))
+}
+
+async fn check(State(serving): State<Arc<Serving>>, request: Request, next: Next) -> Response {
+    let refused = serving.guard.refuse(request.method(), request.uri().path(), request.headers());
+    let mut response = match refused {
+        Some(code) => (code, "refused\n").into_response(),
+        None => next.run(request).await,
+    };
+    for (name, value) in guard::HEADERS {
+        response.headers_mut().insert(name, value);
+    }
+    response
+}
+
+async fn show_sessions(
+    State(serving): State<Arc<Serving>>,
+    Query(query): Query<PageQuery>,
+    headers: HeaderMap,
+) -> Response {
+    answer(serving, query, &headers, String::new(), String::new()).await
+}
+
+async fn show_page(
+    State(serving): State<Arc<Serving>>,
+    Path((_, page)): Path<(String, String)>,
+    Query(query): Query<PageQuery>,
+    headers: HeaderMap,
+) -> Response {
+    if let Some((kind, text)) = document::file(&page) {
+        return ([(header::CONTENT_TYPE, HeaderValue::from_static(kind))], text).into_response();
+    }
+    answer(serving, query, &headers, page, String::new()).await
+}
+
+async fn show_one(
+    State(serving): State<Arc<Serving>>,
+    Path((_, page, id)): Path<(String, String, String)>,
+    Query(query): Query<PageQuery>,
+    headers: HeaderMap,
+) -> Response {
+    answer(serving, query, &headers, page, id).await
+}
+
+/// Reads files and the store, so it runs where waiting does no harm.
+async fn answer(serving: Arc<Serving>, query: PageQuery, headers: &HeaderMap, page: String, id: String) -> Response {
+    let accepted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
+    let chosen = match query.lang.as_deref() {
+        Some("ja") => Some(Lang::Ja),
+        Some("en") => Some(Lang::En),
+        _ => None,
+    };
+    let lang = chosen.unwrap_or_else(|| preferred_lang(accepted, serving.lang));
+    let site = Site { token: serving.guard.token.clone(), lang, is_chosen: chosen.is_some() };
+    let work = move || {
+        let mut recent = serving.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        recent.refresh(clock::now());
+        view::show(&site, &recent, &page, &id, &query.asked).map_err(|error| (site.clone(), error))
+    };
+    match tokio::task::spawn_blocking(work).await {
+        Ok(Ok(page)) => Html(page.into_string()).into_response(),
+        Ok(Err((site, error))) => {
+            let code = match error {
+                ViewError::Missing => StatusCode::NOT_FOUND,
+                ViewError::Failed(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            };
+            (code, Html(view::show_error(&site, &error).into_string())).into_response()
+        }
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}
+
+/// One event for each time that something was recorded.
+async fn live(State(_): State<Arc<Serving>>) -> Response {
+    let Ok(here) = Here::find() else { return StatusCode::INTERNAL_SERVER_ERROR.into_response() };
+    let folder = here.state.journal();
+    let size = journal_size(&folder, clock::now());
+    let news = stream::unfold((folder, size), async |(folder, known)| {
+        loop {
+            tokio::time::sleep(LOOK).await;
+            let size = journal_size(&folder, clock::now());
+            if size != known {
+                let event: Result<Event, Infallible> = Ok(Event::default().event("news").data(size.to_string()));
+                return Some((event, (folder, size)));
+            }
+        }
+    });
+    Sse::new(Box::pin(news)).keep_alive(KeepAlive::default()).into_response()
+}

@@ -1,0 +1,186 @@
+//! Exchanges, decisions and topics: newest first, or those that a search finds.
+
+use maud::{Markup, html};
+use tidegate_memory::act;
+use tidegate_memory::memory::Memory;
+use tidegate_memory::store::Store;
+use tidegate_memory::view::{Filter, Hit, HitKind, Log, Page as RowPage, Query};
+
+use super::{Asked, Shown, ViewError, Viewing};
+use crate::bilingual::{Bilingual, both};
+use crate::command::memory::row_words::{ShownRow, decision_row, log_row, topic_row};
+use crate::command::memory::show::{decision_page, log_page, read_topic, topic_page};
+use crate::print::text::marked_words;
+use crate::web::document::Part;
+use crate::web::site::escape;
+
+/// Rows on a page.
+const ROWS: usize = 30;
+
+/// The lists, by the value in the address.
+const LISTS: [(&str, fn() -> Bilingual); 3] = [
+    ("exchanges", || both!("Exchanges", "やりとり")),
+    ("decisions", || both!("Decisions", "決定")),
+    ("topics", || both!("Topics", "トピック")),
+];
+
+fn open(viewing: &Viewing<'_>) -> Result<Option<Memory>, ViewError> {
+    let here = &viewing.here;
+    Ok(Memory::open_if_there(&here.env.place, &here.state, &here.config.memory, here.now)?)
+}
+
+pub(super) fn show_list(viewing: &Viewing<'_>, asked: &Asked) -> Result<Shown, ViewError> {
+    let words = asked.q.as_deref().map(str::trim).filter(|words| !words.is_empty());
+    let list = asked.list.as_deref().filter(|list| LISTS.iter().any(|(name, _)| name == list)).unwrap_or("exchanges");
+    let title = both!("Memory", "記憶");
+    let found = match (open(viewing)?, words) {
+        (None, _) => nothing(viewing, &both!(
+            "Nothing is recorded yet. `tidegate memory import` adds past conversations.",
+            "まだ何も記録されていません。`tidegate memory import` で過去の会話を追加できます。"
+        )),
+        (Some(mut memory), Some(words)) => search(viewing, &mut memory, words)?,
+        (Some(mut memory), None) => rows(viewing, &mut memory, list, asked.after.clone())?,
+    };
+    let body = html! {
+        h1 { (viewing.say(&title)) }
+        form.large role="search" method="get" action=(viewing.site.file("memory")) {
+            @if viewing.site.is_chosen { input type="hidden" name="lang" value=(crate::web::site::code(viewing.site.lang)); }
+            label for="words" { (viewing.say(&both!("Words or a question, in English or Japanese", "言葉または質問（日本語・英語）"))) }
+            div {
+                input #words type="search" name="q" value=[words];
+                button { (viewing.say(&both!("Search", "検索"))) }
+            }
+        }
+        nav.lists aria-label=(viewing.say(&both!("Lists", "一覧"))) {
+            @for (name, title) in LISTS {
+                a href=(viewing.site.link(&format!("memory?list={name}")))
+                    aria-current=[(words.is_none() && name == list).then_some("page")] { (viewing.say(&title())) }
+            }
+        }
+        (found)
+    };
+    let address = match words {
+        Some(words) => format!("memory?q={}", escape(words)),
+        None => format!("memory?list={list}"),
+    };
+    Ok(Shown { part: Part::Memory, address, title: viewing.say(&title).to_owned(), body })
+}
+
+fn nothing(viewing: &Viewing<'_>, text: &Bilingual) -> Markup {
+    html! { p.dim { (viewing.say(text)) } }
+}
+
+fn search(viewing: &Viewing<'_>, memory: &mut Memory, words: &str) -> Result<Markup, ViewError> {
+    let local = Some(viewing.clock.local_time());
+    let query = Query { text: words.to_owned(), limit: ROWS, local, ..Query::default() };
+    let found = memory.search(&query)?;
+    if found.hits.is_empty() {
+        return Ok(nothing(viewing, &both!("Nothing found. Try fewer or other words.", "見つかりませんでした。言葉を減らすか、変えてみてください。")));
+    }
+    Ok(html! {
+        ol.rows { @for hit in &found.hits { li { (hit_row(viewing, hit)) } } }
+        @if !found.without.is_empty() {
+            p.dim { (viewing.say(&both!(
+                "Without: {words}. No result has this.",
+                "除いた言葉: {words}。どの結果にもありません。",
+                words = found.without.join(", ")
+            ))) }
+        }
+    })
+}
+
+fn hit_row(viewing: &Viewing<'_>, hit: &Hit) -> Markup {
+    let (page, kind) = match hit.kind {
+        HitKind::Log => (Some("exchange"), both!("exchange", "やりとり")),
+        HitKind::Decision => (Some("decision"), both!("decision", "決定")),
+        HitKind::Topic => (Some("topic"), both!("topic", "トピック")),
+        HitKind::Stock => (None, both!("learning", "学び")),
+        HitKind::Progress => (None, both!("progress note", "作業メモ")),
+    };
+    let link = page.map(|page| viewing.site.link(&format!("{page}/{}", escape(&hit.id))));
+    let at = tidegate_core::time::Millis::from_iso(&hit.at);
+    html! {
+        @match link {
+            Some(link) => a href=(link) { (hit.title) },
+            None => strong { (hit.title) },
+        }
+        p.dim {
+            (viewing.say(&kind))
+            @if let Some(project) = &hit.project { " · " (project) }
+            @if let Some(at) = at { " · " (viewing.time(at)) }
+        }
+        @if !hit.snippet.is_empty() { p { (marked_words(&hit.snippet).html(viewing.site.lang)) } }
+    }
+}
+
+fn rows(viewing: &Viewing<'_>, memory: &mut Memory, list: &str, after: Option<String>) -> Result<Markup, ViewError> {
+    let (filter, page) = (Filter::default(), RowPage { limit: ROWS, after });
+    let clock = &viewing.clock;
+    let (shown, next) = match list {
+        "decisions" => {
+            let found = memory.decisions(&filter, &page)?;
+            let rows = found.rows.iter().map(|row| (format!("decision/{}", row.id), decision_row(clock, row)));
+            (list_rows(viewing, rows), found.next)
+        }
+        "topics" => {
+            let found = memory.topics(&filter, &page)?;
+            let rows = found.rows.iter().map(|row| (format!("topic/{}", row.id), topic_row(clock, row)));
+            (list_rows(viewing, rows), found.next)
+        }
+        _ => {
+            let found = memory.logs(&filter, &page)?;
+            (log_list(viewing, &found.rows), found.next)
+        }
+    };
+    Ok(html! {
+        (shown)
+        @if let Some(next) = next {
+            p { a href=(viewing.site.link(&format!("memory?list={list}&after={}", escape(&next)))) {
+                (viewing.say(&both!("Older", "以前のもの")))
+            } }
+        }
+    })
+}
+
+pub(super) fn log_list(viewing: &Viewing<'_>, logs: &[Log]) -> Markup {
+    let rows = logs.iter().map(|log| (format!("exchange/{}", escape(&log.row.uid)), log_row(&viewing.clock, log)));
+    list_rows(viewing, rows)
+}
+
+fn list_rows(viewing: &Viewing<'_>, rows: impl Iterator<Item = (String, ShownRow)>) -> Markup {
+    let mut rows = rows.peekable();
+    if rows.peek().is_none() {
+        return nothing(viewing, &both!("Nothing to list.", "表示するものがありません。"));
+    }
+    html! {
+        ol.rows {
+            @for (page, row) in rows {
+                li {
+                    a href=(viewing.site.link(&page)) { (row.title) }
+                    p.dim { (viewing.say(&row.details())) }
+                }
+            }
+        }
+    }
+}
+
+pub(super) fn show_one(viewing: &Viewing<'_>, page: &str, id: &str) -> Result<Shown, ViewError> {
+    let mut memory = open(viewing)?.ok_or(ViewError::Missing)?;
+    let number = || id.parse::<i64>().map_err(|_| ViewError::Missing);
+    let missing = |_| ViewError::Missing;
+    let shown = match page {
+        "exchange" => log_page(&act::find_log(&mut memory, id).map_err(missing)?, &viewing.clock),
+        "decision" => decision_page(&act::find_decision(&mut memory, number()?).map_err(missing)?, &viewing.clock),
+        _ => {
+            let topic = act::find_topic(&mut memory, number()?).map_err(missing)?;
+            topic_page(&read_topic(&mut memory, topic)?, &viewing.clock)
+        }
+    };
+    let title = both!("Memory", "記憶");
+    let body = html! {
+        p { a href=(viewing.site.link("memory")) { (viewing.say(&title)) } }
+        div.entry { (shown.html(viewing.site.lang)) }
+    };
+    let address = format!("{page}/{}", escape(id));
+    Ok(Shown { part: Part::Memory, address, title: viewing.say(&title).to_owned(), body })
+}

@@ -1,0 +1,134 @@
+//! One file per page: what it shows, read anew for each request.
+
+mod event;
+mod memory;
+mod report;
+mod session;
+mod sessions;
+mod work;
+
+use maud::{Markup, html};
+use serde::Deserialize;
+use tidegate_core::pipeline::record::Record;
+use tidegate_core::time::Millis;
+
+use super::document::{Part, served};
+use super::recent::Recent;
+use super::site::{Site, escape};
+use crate::bilingual::{Bilingual, both};
+use crate::command::record_words::headline;
+use crate::error::CliError;
+use crate::local_time::LocalClock;
+use crate::sessions::Here;
+
+/// What an address asks for behind its question mark.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Asked {
+    /// Words to search for.
+    q: Option<String>,
+    /// Which list of the memory.
+    list: Option<String>,
+    after: Option<String>,
+    days: Option<String>,
+}
+
+#[derive(Debug)]
+pub(super) enum ViewError {
+    Missing,
+    Failed(CliError),
+}
+
+impl<E: Into<CliError>> From<E> for ViewError {
+    fn from(error: E) -> ViewError {
+        ViewError::Failed(error.into())
+    }
+}
+
+/// What every page starts from.
+struct Viewing<'a> {
+    site: &'a Site,
+    here: Here,
+    clock: LocalClock,
+    recent: &'a Recent,
+}
+
+/// A page with its title, and where it is.
+struct Shown {
+    part: Part,
+    address: String,
+    title: String,
+    body: Markup,
+}
+
+pub(super) fn show(
+    site: &Site,
+    recent: &Recent,
+    page: &str,
+    id: &str,
+    asked: &Asked,
+) -> Result<Markup, ViewError> {
+    let here = Here::find()?;
+    let clock = LocalClock::of_system(here.now);
+    let viewing = Viewing { site, here, clock, recent };
+    let shown = match (page, id) {
+        ("", "") => sessions::show(&viewing),
+        ("session", id) => session::show(viewing, id)?,
+        ("event", id) => event::show(&viewing, id)?,
+        ("memory", "") => memory::show_list(&viewing, asked)?,
+        ("exchange" | "decision" | "topic", id) => memory::show_one(&viewing, page, id)?,
+        ("work", "") => work::show(&viewing),
+        ("report", "") => report::show(&viewing, asked)?,
+        _ => return Err(ViewError::Missing),
+    };
+    Ok(served(site, shown.part, &shown.address, &shown.title, &shown.body))
+}
+
+pub(super) fn show_error(site: &Site, error: &ViewError) -> Markup {
+    let (title, text, hint) = match error {
+        ViewError::Missing => (
+            both!("Not found", "見つかりません"),
+            both!("There is no such page, or what it showed is gone.", "このページは存在しないか、内容が削除されています。"),
+            None,
+        ),
+        ViewError::Failed(error) => {
+            (both!("This page cannot be shown", "このページを表示できません"), error.message.clone(), error.hint.clone())
+        }
+    };
+    let body = html! {
+        h1 { (site.say(&title)) }
+        p { (site.say(&text)) }
+        @if let Some(hint) = &hint { p { (site.say(hint)) } }
+        p { a href=(site.link("")) { (site.say(&both!("Back to the sessions", "セッション一覧に戻る"))) } }
+    };
+    served(site, Part::Sessions, "", site.say(&title), &body)
+}
+
+impl Viewing<'_> {
+    fn say<'t>(&self, text: &'t Bilingual) -> &'t str {
+        self.site.say(text)
+    }
+
+    fn time(&self, at: Millis) -> Markup {
+        html! { time datetime=(at.iso()) { (self.clock.minute(at)) } }
+    }
+
+    /// What happened, in the words of `tidegate log`, each with a link to its explanation.
+    fn event_line(&self, record: &Record) -> Option<Markup> {
+        let headline = headline(record)?;
+        let at = Millis::from_iso(&record.at).unwrap_or_default();
+        Some(html! {
+            (self.time(at)) " "
+            a href=(self.site.link(&format!("event/{}", escape(&record.id)))) { (headline.html(self.site.lang)) }
+        })
+    }
+}
+
+/// The last part of a folder's path.
+fn folder_name(path: &str) -> &str {
+    path.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+fn short_id(id: &str) -> String {
+    id.chars().take(8).collect()
+}

@@ -1,0 +1,180 @@
+//! One session: its context curve, what waits, what happened, and its exchanges.
+
+use maud::{Markup, html};
+use tidegate_core::event::SessionId;
+use tidegate_core::meter::short_tokens;
+use tidegate_core::pipeline::record::{MeterRecord, Record};
+use tidegate_memory::memory::Memory;
+use tidegate_memory::store::Store;
+use tidegate_memory::view::{Filter, Page as RowPage};
+use tidegate_state::journal;
+
+use super::{Shown, ViewError, Viewing, folder_name, memory, short_id};
+use crate::bilingual::{Bilingual, both, count_en};
+use crate::command::meter::describe_reading;
+use crate::command::record_words::{headline, said_text};
+use crate::command::status::{Cycle, InWorkflow, Unverified};
+use crate::error::CliError;
+use crate::print::page::Page;
+use crate::print::text::{Text, data};
+use crate::sessions::Session;
+use crate::web::curve::{Curve, CurveWords, Sign, SignKind};
+use crate::web::document::Part;
+use crate::web::site::escape;
+
+/// Events and exchanges on the page, newest first.
+const EVENTS: usize = 100;
+const EXCHANGES: usize = 20;
+
+pub(super) fn show(mut viewing: Viewing<'_>, id: &str) -> Result<Shown, ViewError> {
+    let session = SessionId::parse(id).map_err(|_| ViewError::Missing)?;
+    let session = viewing.here.open(session).map_err(|_| ViewError::Missing)?;
+    if let Some(root) = &session.marks.session.root {
+        // Its settings decide what would satisfy a check. The folder may be gone.
+        let _ = viewing.here.look_at(std::path::Path::new(root));
+    }
+    let mut curve = Curve::default();
+    let mut events: Vec<Record> = Vec::new();
+    journal::for_each_of_session(&viewing.here.state.journal(), id, |record| {
+        curve.take(&record);
+        if headline(&record).is_some() {
+            events.push(record);
+        }
+    })
+    .map_err(CliError::new)?;
+    let title = session.marks.session.root.as_deref().map_or_else(|| short_id(id), |root| folder_name(root).to_owned());
+    let exchanges = exchanges(&viewing, id)?;
+    let body = html! {
+        h1 { (title) " " small { code { (short_id(id)) } } }
+        (standing(&viewing, &session).html(viewing.site.lang))
+        h2 { (viewing.say(&both!("Context", "コンテキスト"))) }
+        (draw(&viewing, &curve, &events))
+        h2 { (viewing.say(&both!("What happened", "出来事"))) }
+        @if events.is_empty() { p.dim { (viewing.say(&both!("Nothing yet.", "まだありません。"))) } }
+        ol.events reversed {
+            @for record in events.iter().rev().take(EVENTS) {
+                li {
+                    @if let Some(line) = viewing.event_line(record) { (line) }
+                    @if let Some(said) = said_text(record) { p.dim { (data(said).html(viewing.site.lang)) } }
+                }
+            }
+        }
+        @if events.len() > EVENTS {
+            p.dim { (viewing.say(&both!(
+                "{more} earlier: `tidegate log --session {id} --last {all}`",
+                "これより前に{more}件: `tidegate log --session {id} --last {all}`",
+                more = events.len() - EVENTS, id = id, all = events.len()
+            ))) }
+        }
+        @if let Some(exchanges) = exchanges {
+            h2 { (viewing.say(&both!("Exchanges", "やりとり"))) }
+            (exchanges)
+        }
+    };
+    Ok(Shown { part: Part::Sessions, address: format!("session/{}", escape(id)), title, body })
+}
+
+/// What is known now, as in `tidegate status`.
+fn standing(viewing: &Viewing<'_>, session: &Session) -> Page {
+    let here = &viewing.here;
+    let mut rows: Vec<(Text, Text)> = Vec::new();
+    let mut row = |key: Bilingual, value: Text| rows.push((Text::from(key).strong(), value));
+    if let Some(root) = &session.marks.session.root {
+        row(both!("project", "プロジェクト"), data(root));
+    }
+    if let Some(began) = session.marks.session.began {
+        row(both!("started", "開始"), data(viewing.clock.minute_with_zone(began)));
+    }
+    let (meter, forecast) = here.meter(Some(session), None);
+    row(
+        both!("context", "コンテキスト"),
+        describe_reading(&MeterRecord::from_meter(&meter, forecast, here.now)),
+    );
+    if let Some(open) = Unverified::of(here, session) {
+        let [open, enough] = open.lines();
+        row(both!("not checked", "未検証"), Text::from(open).warning() + data("\n") + enough);
+    }
+    if let Some(cycle) = Cycle::of(here, session) {
+        row(both!("stages", "ステージ"), cycle.line().into());
+    }
+    if let Some(workflow) = InWorkflow::of(here, session) {
+        row(both!("workflow", "ワークフロー"), workflow.line().into());
+    }
+    let mut page = Page::new();
+    page.pairs(rows);
+    page
+}
+
+fn draw(viewing: &Viewing<'_>, curve: &Curve, events: &[Record]) -> Markup {
+    let Some(last) = curve.points.last() else {
+        return html! { p.dim { (viewing.say(&both!("No reading yet.", "まだ測定値がありません。"))) } };
+    };
+    let most = curve.points.iter().map(|point| point.used).max().unwrap_or_default();
+    let count = |kind: SignKind| curve.signs.iter().filter(|sign| sign.kind == kind).count();
+    let (compactions, warnings, blocks) =
+        (count(SignKind::Compaction), count(SignKind::Warning), count(SignKind::Block));
+    let summary = both!(
+        "{most} tokens at most, {now} now; {c}, {w}, {b}",
+        "最大{most}トークン、現在{now}。圧縮{compactions}回、警告{warnings}回、ブロックと確認{blocks}回",
+        most = short_tokens(most),
+        now = short_tokens(last.used),
+        compactions = compactions,
+        warnings = warnings,
+        blocks = blocks,
+        c = count_en(compactions, "compaction"),
+        w = count_en(warnings, "warning"),
+        b = count_en(blocks, "block")
+    );
+    let title = |sign: &Sign| {
+        let at = viewing.clock.minute(sign.at);
+        let record = events.iter().find(|record| record.id == sign.id);
+        let said = record.and_then(headline).map(|text| text.plain(viewing.site.lang));
+        let text = said.unwrap_or_else(|| viewing.say(&sign.kind.title()).to_owned());
+        let link = viewing.site.link(&format!("event/{}", escape(&sign.id)));
+        (Some(link), format!("{at}: {text}"))
+    };
+    let compacts = both!("Claude Code compacts here", "ここで Claude Code が圧縮します");
+    let words = CurveWords {
+        summary: viewing.say(&summary),
+        compacts_at: viewing.say(&compacts),
+        time: &|at| viewing.clock.minute(at),
+        sign: &title,
+    };
+    let (first, second) = (both!("time", "時刻"), both!("tokens", "トークン"));
+    html! {
+        figure {
+            div.wide tabindex="0" { (curve.draw(&words)) }
+            figcaption {
+                (viewing.say(&summary))
+                ul.legend aria-hidden="true" {
+                    @for kind in [SignKind::Warning, SignKind::Block, SignKind::Compaction] {
+                        li class=(format!("{kind:?}").to_lowercase()) { (viewing.say(&kind.title())) }
+                    }
+                }
+            }
+            details {
+                summary { (viewing.say(&both!("Readings as a table", "測定値の表"))) }
+                div.wide tabindex="0" {
+                    table {
+                        thead { tr { th scope="col" { (viewing.say(&first)) } th.number scope="col" { (viewing.say(&second)) } } }
+                        tbody {
+                            @for point in curve.points.iter().rev().take(200) {
+                                tr { td { (viewing.clock.exact(point.at)) } td.number { (point.used) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// From the memory, if there is one.
+fn exchanges(viewing: &Viewing<'_>, id: &str) -> Result<Option<Markup>, ViewError> {
+    let here = &viewing.here;
+    let memory = Memory::open_if_there(&here.env.place, &here.state, &here.config.memory, here.now)?;
+    let Some(mut memory) = memory else { return Ok(None) };
+    let filter = Filter { session: Some(id.to_owned()), ..Filter::default() };
+    let logs = memory.logs(&filter, &RowPage { limit: EXCHANGES, after: None })?.rows;
+    Ok((!logs.is_empty()).then(|| memory::log_list(viewing, &logs)))
+}

@@ -1,0 +1,110 @@
+//! All sessions of this machine, those that are open first.
+
+use std::fs;
+use std::time::SystemTime;
+
+use maud::{Markup, html};
+use tidegate_core::event::SessionId;
+use tidegate_core::meter::short_tokens;
+use tidegate_core::time::Millis;
+use tidegate_state::feature::cycle;
+
+use super::{Shown, Viewing, folder_name, short_id};
+use crate::bilingual::{both, count_en};
+use crate::sessions::Session;
+use crate::web::document::Part;
+use crate::web::site::escape;
+
+/// Sessions on the page.
+const SHOWN: usize = 60;
+
+pub(super) fn show(viewing: &Viewing<'_>) -> Shown {
+    let title = both!("Sessions", "セッション");
+    let sessions = newest(viewing);
+    let (open, ended): (Vec<&Session>, Vec<&Session>) = sessions
+        .iter()
+        .partition(|session| cycle::is_live(&viewing.here.state, session.id.as_str(), viewing.here.now));
+    let body = html! {
+        h1 { (viewing.say(&title)) }
+        @if sessions.is_empty() {
+            p { (viewing.say(&both!(
+                "No session has been seen yet. Install the hooks with `tidegate init`, then start Claude Code in that project.",
+                "セッションはまだありません。`tidegate init` でフックをインストールし、そのプロジェクトで Claude Code を起動してください。"
+            ))) }
+        }
+        @if !open.is_empty() {
+            h2 { (viewing.say(&both!("Open now", "実行中"))) }
+            ul.cards { @for session in open { li { (card(viewing, session)) } } }
+        }
+        @if !ended.is_empty() {
+            h2 { (viewing.say(&both!("Ended", "終了"))) }
+            ul.cards { @for session in ended { li { (card(viewing, session)) } } }
+        }
+    };
+    Shown { part: Part::Sessions, address: String::new(), title: viewing.say(&title).to_owned(), body }
+}
+
+/// By the time of the last mark. Only those that are shown are read.
+fn newest(viewing: &Viewing<'_>) -> Vec<Session> {
+    let folder = viewing.here.state.sessions();
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut found: Vec<(SystemTime, SessionId)> = entries
+        .filter_map(|entry| {
+            let id = SessionId::parse(&entry.file_name().to_string_lossy()).ok()?;
+            let changed = fs::metadata(entry.path().join("marks")).and_then(|marks| marks.modified()).ok()?;
+            Some((changed, id))
+        })
+        .collect();
+    found.sort_by_key(|(changed, _)| std::cmp::Reverse(*changed));
+    let known = found.into_iter().take(SHOWN).filter_map(|(_, id)| viewing.here.open(id).ok());
+    known.collect()
+}
+
+fn card(viewing: &Viewing<'_>, session: &Session) -> Markup {
+    let id = session.id.as_str();
+    let known = viewing.recent.sessions.get(id);
+    let marks = &session.marks;
+    let root = marks.session.root.as_deref().or_else(|| known.and_then(|known| known.project.as_deref()));
+    let name = root.map_or_else(|| viewing.say(&both!("unknown project", "不明なプロジェクト")).to_owned(), |root| {
+        folder_name(root).to_owned()
+    });
+    let last = known.map(|known| known.last).filter(|at| *at > Millis(0)).or(marks.session.attached);
+    let curve = known.map(|known| &known.curve);
+    let point = curve.and_then(|curve| curve.points.last());
+    let unverified = marks.verification.changes.as_ref().map_or(0, |changes| changes.count());
+    let use_text = point.map(|point| {
+        let used = short_tokens(point.used);
+        match point.end {
+            Some(end) => {
+                let left = short_tokens(end.saturating_sub(point.used));
+                both!("{used} tokens used, {left} left", "{used}トークン使用、残り{left}")
+            }
+            None => both!("{used} tokens used", "{used}トークン使用"),
+        }
+    });
+    html! {
+        article.card {
+            h3 { a href=(viewing.site.link(&format!("session/{}", escape(id)))) { (name) } }
+            p.dim {
+                code { (short_id(id)) }
+                @if let Some(last) = last { " · " (viewing.say(&viewing.clock.ago(last))) }
+            }
+            @if let Some(curve) = curve.filter(|curve| curve.points.len() > 1) {
+                (curve.draw_small(use_text.as_ref().map_or("", |text| viewing.say(text))))
+            }
+            @if let Some(text) = &use_text { p { (viewing.say(text)) } }
+            @if unverified > 0 {
+                p.warning {
+                    (viewing.say(&both!(
+                        "{files} not checked yet",
+                        "{unverified}個のファイルが未検証",
+                        files = count_en(unverified, "changed file")
+                    )))
+                }
+            }
+            @if let Some(line) = known.and_then(|known| known.last_event.as_ref()).and_then(|last| viewing.event_line(last)) {
+                p.last { (line) }
+            }
+        }
+    }
+}

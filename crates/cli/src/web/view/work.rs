@@ -1,0 +1,52 @@
+//! Stages and workflows of the sessions that were last seen.
+
+use std::collections::BTreeSet;
+
+use maud::html;
+use tidegate_core::event::SessionId;
+
+use super::{Shown, Viewing, folder_name, short_id};
+use crate::bilingual::both;
+use crate::command::status::{Cycle, InWorkflow};
+use crate::print::text::Text;
+use crate::web::document::Part;
+use crate::web::site::escape;
+
+pub(super) fn show(viewing: &Viewing<'_>) -> Shown {
+    let title = both!("Stages and workflows", "ステージとワークフロー");
+    let mut seen = BTreeSet::new();
+    let mut recent: Vec<_> = viewing.recent.sessions.iter().collect();
+    recent.sort_by_key(|(_, session)| std::cmp::Reverse(session.last));
+    let mut rows = Vec::new();
+    for (id, _) in recent {
+        let Some(session) = SessionId::parse(id).ok().and_then(|id| viewing.here.open(id).ok()) else { continue };
+        let root = session.marks.session.root.clone().unwrap_or_default();
+        // A cycle belongs to the project: each is listed once, with the session that was seen last.
+        let cycle = Cycle::of(&viewing.here, &session).filter(|_| seen.insert(root.clone()));
+        let workflow = InWorkflow::of(&viewing.here, &session);
+        let lines: Vec<Text> =
+            [cycle.map(|cycle| cycle.line()), workflow.map(|workflow| workflow.line())].into_iter().flatten().map(Text::from).collect();
+        if !lines.is_empty() {
+            rows.push((id.clone(), root, lines));
+        }
+    }
+    let body = html! {
+        h1 { (viewing.say(&title)) }
+        @if rows.is_empty() {
+            p.dim { (viewing.say(&both!(
+                "No cycle or workflow in the last days. `tidegate cycle start` and `tidegate workflow start` begin one.",
+                "この数日、サイクルやワークフローはありません。`tidegate cycle start` または `tidegate workflow start` で始められます。"
+            ))) }
+        }
+        ul.cards {
+            @for (id, root, lines) in &rows {
+                li { article.card {
+                    h2 { (folder_name(root)) }
+                    @for line in lines { p { (line.html(viewing.site.lang)) } }
+                    p.dim { a href=(viewing.site.link(&format!("session/{}", escape(id)))) { (short_id(id)) } }
+                } }
+            }
+        }
+    };
+    Shown { part: Part::Work, address: "work".to_owned(), title: viewing.say(&title).to_owned(), body }
+}
