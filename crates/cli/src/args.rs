@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 use crate::command::{
     activity, completions, compound, config, cycle, demo, doctor, explain, handoff, help, hook, init,
     journal, learnings, log, man, mcp, memory, meter, off, on, progress, reference, report, serve, status,
-    statusline, trust, uninstall, worker, workflow,
+    statusline, top, trust, uninstall, worker, workflow,
 };
 
 /// Check the work of a coding agent, and keep what it learned when its context is compacted
@@ -37,6 +37,8 @@ pub(crate) enum Command {
     Explain(explain::Args),
     /// Sum up what Tidegate caught, and what it cost
     Report(report::Args),
+    /// Watch all sessions in the terminal
+    Top(top::Args),
     /// Show sessions, memory and reports in a browser
     Serve(serve::Args),
     /// Switch a policy off, or list all policies

@@ -22,8 +22,10 @@ mod print;
 mod program;
 mod project_root;
 mod reason_words;
+mod recent;
 mod sessions;
 mod shell;
+mod top;
 mod web;
 mod without_repository;
 

@@ -1,7 +1,9 @@
 //! Finding the session that a command means.
 
+use std::cmp::Reverse;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use tidegate_core::event::SessionId;
 use tidegate_core::feature::config::Config;
@@ -164,8 +166,21 @@ impl Here {
         let entries = fs::read_dir(self.state.sessions()).into_iter().flatten().flatten();
         let ids = entries.filter_map(|entry| SessionId::parse(&entry.file_name().to_string_lossy()).ok());
         let mut sessions: Vec<Session> = ids.filter_map(|id| self.open(id).ok()).collect();
-        sessions.sort_by_key(|session| std::cmp::Reverse(session.marks.session.attached));
+        sessions.sort_by_key(|session| Reverse(session.marks.session.attached));
         sessions
+    }
+
+    /// Those that left a mark last come first. Only as many as are wanted are read.
+    pub(crate) fn newest(&self, most: usize) -> Vec<Session> {
+        let entries = fs::read_dir(self.state.sessions()).into_iter().flatten().flatten();
+        let mut found: Vec<(SystemTime, SessionId)> = entries
+            .filter_map(|entry| {
+                let id = SessionId::parse(&entry.file_name().to_string_lossy()).ok()?;
+                Some((marks::changed(&entry.path())?, id))
+            })
+            .collect();
+        found.sort_by_key(|(changed, _)| Reverse(*changed));
+        found.into_iter().filter_map(|(_, id)| self.open(id).ok()).take(most).collect()
     }
 
     pub(crate) fn open(&self, id: SessionId) -> Result<Session, CliError> {

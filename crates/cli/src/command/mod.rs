@@ -29,6 +29,7 @@ pub(crate) mod report;
 pub(crate) mod serve;
 pub(crate) mod status;
 pub(crate) mod statusline;
+pub(crate) mod top;
 pub(crate) mod trust;
 pub(crate) mod uninstall;
 pub(crate) mod worker;
@@ -56,6 +57,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Explain(args) => explain::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Serve(args) => serve::run(&args),
+        Command::Top(args) => top::run(&args),
         Command::Progress(command) => progress::run(&command),
         Command::Compound(command) => compound::run(&command),
         Command::Learnings(args) => learnings::run(&args),

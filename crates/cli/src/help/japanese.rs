@@ -141,6 +141,23 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("Sum up what Tidegate caught, and what it cost", "Tidegate が防いだことと、かかったコストをまとめます"),
     ("this project, last 30 days", "このプロジェクトの直近30日"),
     ("Number of days, including today", "今日を含む日数です"),
+    ("Write one file for a browser, with charts", "ブラウザで開けるグラフ付きのファイルを1つ書きます"),
+    ("Show it again every two seconds", "2秒ごとに表示し直します"),
+    // top
+    ("Watch all sessions in the terminal", "すべてのセッションをターミナルで見守ります"),
+    (
+        "Keys: arrows choose a session, `e` explains its last event, `/` searches the memory, `o` switches a policy off, `q` quits. It shows what `tidegate status --json` and `tidegate log --json` print for programs.",
+        "キー操作: 矢印でセッションを選び、`e` で直近の出来事の説明、`/` で記憶の検索、`o` でポリシーをオフ、`q` で終了します。プログラムからは `tidegate status --json` と `tidegate log --json` で同じ内容を得られます。",
+    ),
+    // serve
+    ("Show sessions, memory and reports in a browser", "セッション、記憶、レポートをブラウザに表示します"),
+    ("Listen on this port [default: any free one]", "このポートで待ち受けます [既定: 空いているポート]"),
+    ("Print the address as JSON", "アドレスを JSON で出力します"),
+    ("open the address that it prints", "表示されたアドレスを開いてください"),
+    (
+        "Only this machine can open the pages, and only with the address that is printed: it contains a new secret each time. The pages change nothing. Ctrl-C ends it.",
+        "ページを開けるのはこのマシンだけで、表示されたアドレスが必要です。アドレスには毎回新しい秘密の文字列が入ります。ページから変更されるものはありません。Ctrl-C で終了します。",
+    ),
     // off, on, trust, config
     ("Switch a policy off, or list all policies", "ポリシーをオフにするか、一覧を表示します"),
     ("list the policies", "ポリシーの一覧"),

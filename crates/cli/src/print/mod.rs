@@ -16,8 +16,11 @@ pub(crate) mod text;
 #[cfg(test)]
 mod tests;
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 
+use ratatui::crossterm::cursor::MoveTo;
+use ratatui::crossterm::queue;
+use ratatui::crossterm::terminal::{Clear, ClearType};
 use serde::Serialize;
 use tidegate_core::text::hidden::{escape_in_json, show_hidden};
 
@@ -54,6 +57,14 @@ pub(crate) fn json_text(value: &impl Serialize) -> serde_json::Result<String> {
 /// For remarks next to the output.
 pub(crate) fn to_stderr(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{}", show_hidden(text));
+}
+
+/// Before a page that is printed again and again. A file or another program gets the pages one after another.
+pub(crate) fn clear_screen() {
+    let mut stdout = std::io::stdout();
+    if stdout.is_terminal() {
+        let _ = queue!(stdout, Clear(ClearType::All), MoveTo(0, 0));
+    }
 }
 
 /// The columns that a line takes.

@@ -10,10 +10,9 @@
 //! to date.
 
 pub(crate) mod bars;
-pub(crate) mod curve;
 pub(crate) mod document;
+mod drawing;
 pub(crate) mod guard;
-pub(crate) mod recent;
 pub(crate) mod server;
 pub(crate) mod site;
 mod view;

@@ -20,11 +20,11 @@ use tokio::net::TcpListener;
 
 use super::document;
 use super::guard::{self, Guard};
-use super::recent::{Recent, journal_size};
 use super::site::{Site, preferred_lang};
 use super::view::{self, Asked, ViewError};
 use crate::error::CliError;
 use crate::language;
+use crate::recent::{Recent, journal_size};
 use crate::sessions::Here;
 
 /// How often a page that is open looks for news. A look is one question to the file system.

@@ -43,6 +43,7 @@ mod registrations;
 mod secrets;
 mod security_doc;
 mod selector;
+mod serve;
 mod shell_edits;
 mod state;
 mod statusline;

@@ -12,7 +12,7 @@
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::marks::{Mark, Marks, write_lines};
@@ -43,6 +43,11 @@ const LONG: u64 = 12 * 1024;
 const DAMAGED: usize = 3;
 
 const LARGEST: u64 = 4 * 1024 * 1024;
+
+/// When the last mark was added.
+pub fn changed(session: &Path) -> Option<SystemTime> {
+    fs::metadata(session.join(FILE)).and_then(|file| file.modified()).ok()
+}
 
 pub fn read(session: &Path) -> Known<Marks> {
     let bytes = File::open(session.join(FILE)).and_then(|file| {

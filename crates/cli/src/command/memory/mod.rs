@@ -11,7 +11,7 @@ mod log;
 mod migrate;
 pub(crate) mod row_filter;
 pub(crate) mod row_words;
-mod search;
+pub(crate) mod search;
 mod server_args;
 pub(crate) mod show;
 mod stats;

@@ -123,7 +123,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn hits_page(clock: &LocalClock, hits: &[Authored], without: &[String]) -> Page {
+pub(crate) fn hits_page(clock: &LocalClock, hits: &[Authored], without: &[String]) -> Page {
     let mut page = Page::new();
     for Authored { hit, by } in hits {
         page.gap();

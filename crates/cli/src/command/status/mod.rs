@@ -4,6 +4,7 @@ mod page;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use serde::Serialize;
 use tidegate_core::feature::activity::classifier::Phase;
@@ -39,11 +40,14 @@ use crate::print::page::Page;
 use crate::sessions::{Here, Session};
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  tidegate status\n  tidegate status --json")]
+#[command(after_help = "Examples:\n  tidegate status\n  tidegate status --watch\n  tidegate status --json")]
 pub(crate) struct Args {
     /// Show this session
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
+    /// Show it again every two seconds
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) watch: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -456,7 +460,19 @@ impl Verified {
     }
 }
 
+/// Between two looks at a session that is watched.
+const WATCH: Duration = Duration::from_secs(2);
+
 pub(crate) fn run(args: &Args) -> Outcome {
+    while args.watch {
+        print::clear_screen();
+        show(args)?;
+        std::thread::sleep(WATCH);
+    }
+    show(args)
+}
+
+fn show(args: &Args) -> Outcome {
     let here = Here::find()?;
     let mut records: Vec<Record> = Vec::new();
     let mut unreadable_lines = 0;

@@ -13,12 +13,12 @@ use tidegate_core::pipeline::record::Record;
 use tidegate_core::time::Millis;
 
 use super::document::{Part, served};
-use super::recent::Recent;
 use super::site::{Site, escape};
 use crate::bilingual::{Bilingual, both};
 use crate::command::record_words::headline;
 use crate::error::CliError;
 use crate::local_time::LocalClock;
+use crate::recent::Recent;
 use crate::sessions::Here;
 
 /// What an address asks for behind its question mark.

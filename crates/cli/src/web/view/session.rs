@@ -18,8 +18,9 @@ use crate::error::CliError;
 use crate::print::page::Page;
 use crate::print::text::{Text, data};
 use crate::sessions::Session;
-use crate::web::curve::{Curve, CurveWords, Sign, SignKind};
+use crate::recent::curve::{Curve, Sign, SignKind};
 use crate::web::document::Part;
+use crate::web::drawing::CurveWords;
 use crate::web::site::escape;
 
 /// Events and exchanges on the page, newest first.

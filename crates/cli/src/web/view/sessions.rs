@@ -1,10 +1,6 @@
 //! All sessions of this machine, those that are open first.
 
-use std::fs;
-use std::time::SystemTime;
-
 use maud::{Markup, html};
-use tidegate_core::event::SessionId;
 use tidegate_core::meter::short_tokens;
 use tidegate_core::time::Millis;
 use tidegate_state::feature::cycle;
@@ -20,7 +16,7 @@ const SHOWN: usize = 60;
 
 pub(super) fn show(viewing: &Viewing<'_>) -> Shown {
     let title = both!("Sessions", "セッション");
-    let sessions = newest(viewing);
+    let sessions = viewing.here.newest(SHOWN);
     let (open, ended): (Vec<&Session>, Vec<&Session>) = sessions
         .iter()
         .partition(|session| cycle::is_live(&viewing.here.state, session.id.as_str(), viewing.here.now));
@@ -42,22 +38,6 @@ pub(super) fn show(viewing: &Viewing<'_>) -> Shown {
         }
     };
     Shown { part: Part::Sessions, address: String::new(), title: viewing.say(&title).to_owned(), body }
-}
-
-/// By the time of the last mark. Only those that are shown are read.
-fn newest(viewing: &Viewing<'_>) -> Vec<Session> {
-    let folder = viewing.here.state.sessions();
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut found: Vec<(SystemTime, SessionId)> = entries
-        .filter_map(|entry| {
-            let id = SessionId::parse(&entry.file_name().to_string_lossy()).ok()?;
-            let changed = fs::metadata(entry.path().join("marks")).and_then(|marks| marks.modified()).ok()?;
-            Some((changed, id))
-        })
-        .collect();
-    found.sort_by_key(|(changed, _)| std::cmp::Reverse(*changed));
-    let known = found.into_iter().take(SHOWN).filter_map(|(_, id)| viewing.here.open(id).ok());
-    known.collect()
 }
 
 fn card(viewing: &Viewing<'_>, session: &Session) -> Markup {

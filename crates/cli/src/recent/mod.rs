@@ -1,14 +1,16 @@
 //! What the journal says of the last days, by session. Kept between requests, and read on from where it ended.
 
+pub(crate) mod curve;
+
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use tidegate_core::pipeline::record::Record;
 use tidegate_core::time::Millis;
 use tidegate_state::journal::{self, Follower};
 
-use super::curve::Curve;
+use curve::Curve;
 
 /// Days that are read at the start, and bytes of each: a second of work at most, on a busy machine.
 const DAYS: usize = 3;
@@ -33,7 +35,7 @@ pub(crate) struct Recent {
 }
 
 impl Recent {
-    pub(crate) fn read(folder: &std::path::Path, now: Millis) -> io::Result<Recent> {
+    pub(crate) fn read(folder: &Path, now: Millis) -> io::Result<Recent> {
         // Before the files: records written in between are then taken twice rather than never.
         let follower = Follower::from_here(folder, now);
         let mut recent = Recent { sessions: BTreeMap::new(), follower };
@@ -72,6 +74,6 @@ impl Recent {
 }
 
 /// A number that grows with every record of the day, for pages that wait for news.
-pub(crate) fn journal_size(folder: &std::path::Path, now: Millis) -> u64 {
+pub(crate) fn journal_size(folder: &Path, now: Millis) -> u64 {
     fs::metadata(journal::day_file(folder, &now.day())).map_or(0, |found| found.len())
 }

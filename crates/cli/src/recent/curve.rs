@@ -1,0 +1,158 @@
+//! How full a session's context was: readings, and signs where something happened.
+
+use tidegate_core::pipeline::record::Record;
+use tidegate_core::time::Millis;
+
+use crate::bilingual::{Bilingual, both};
+
+/// More readings are thinned out before they are drawn: the picture has no more columns.
+const MOST_READINGS: usize = 600;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CurvePoint {
+    pub(crate) at: Millis,
+    pub(crate) used: u64,
+    /// Where the client compacts, else the end of the window.
+    pub(crate) end: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SignKind {
+    Compaction,
+    Warning,
+    Block,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Sign {
+    pub(crate) at: Millis,
+    pub(crate) kind: SignKind,
+    /// Of the record.
+    pub(crate) id: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Curve {
+    pub(crate) points: Vec<CurvePoint>,
+    pub(crate) signs: Vec<Sign>,
+}
+
+impl Curve {
+    /// Takes what a record of the session shows. Subagents have a context of their own.
+    pub(crate) fn take(&mut self, record: &Record) {
+        if record.agent.is_some() {
+            return;
+        }
+        let Some(at) = Millis::from_iso(&record.at) else { return };
+        if let Some(meter) = &record.meter
+            && let Some(used) = meter.used
+        {
+            let point = CurvePoint { at, used, end: meter.compact_at.or(meter.window) };
+            if self.points.last().is_none_or(|last| last.used != used) {
+                self.points.push(point);
+            }
+        }
+        if let Some(kind) = sign_of(record) {
+            self.signs.push(Sign { at, kind, id: record.id.clone() });
+        }
+        if self.points.len() > 2 * MOST_READINGS {
+            self.thin_out();
+        }
+    }
+
+    /// Every second point goes, except for those before a fall: they say when the client compacted.
+    fn thin_out(&mut self) {
+        let points = std::mem::take(&mut self.points);
+        let is_kept = |at: usize| {
+            at % 2 == 0 || points.get(at + 1).is_none_or(|next| next.used < points[at].used / 2)
+        };
+        self.points = points.iter().enumerate().filter(|(at, _)| is_kept(*at)).map(|(_, point)| *point).collect();
+    }
+
+    /// Where the client compacts, else the end of the window.
+    pub(crate) fn end(&self) -> Option<u64> {
+        self.points.last().and_then(|point| point.end)
+    }
+
+    /// Tokens at the top of the drawing.
+    pub(crate) fn top(&self) -> u64 {
+        let most = self.points.iter().map(|point| point.used).max().unwrap_or(0);
+        let end = self.end().unwrap_or(0);
+        (most.max(end) * 21 / 20).max(1)
+    }
+
+    /// The place of a time among the readings, between 0 and 1.
+    pub(crate) fn place(&self, at: Millis) -> f64 {
+        let before = self.points.partition_point(|point| point.at <= at);
+        let last = self.points.len().saturating_sub(1).max(1);
+        (before.saturating_sub(1) as f64 / last as f64).min(1.0)
+    }
+}
+
+fn sign_of(record: &Record) -> Option<SignKind> {
+    let warns = |policy: &str| {
+        record.verdicts.iter().any(|verdict| {
+            verdict.policy == policy && !verdict.shadow && (verdict.says.model.is_some() || verdict.says.user.is_some())
+        })
+    };
+    match record.ruling.as_str() {
+        "deny" | "halt" | "ask" => Some(SignKind::Block),
+        _ if record.did.compacted => Some(SignKind::Compaction),
+        _ if warns("context-warning") => Some(SignKind::Warning),
+        _ => None,
+    }
+}
+
+impl SignKind {
+    pub(crate) fn title(self) -> Bilingual {
+        match self {
+            SignKind::Compaction => both!("compaction", "圧縮"),
+            SignKind::Warning => both!("warning", "警告"),
+            SignKind::Block => both!("block or question", "ブロックまたは確認"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tidegate_core::pipeline::record::{Deeds, MeterRecord, SaidTexts, VerdictRecord};
+
+    fn record(minute: u64, used: u64) -> Record {
+        Record {
+            id: format!("r{minute}"),
+            at: Millis(1_794_963_600_000 + minute * 60_000).iso(),
+            ruling: "pass".to_owned(),
+            meter: Some(MeterRecord { used: Some(used), compact_at: Some(160_000), ..MeterRecord::default() }),
+            ..Record::default()
+        }
+    }
+
+    #[test]
+    fn records_make_points_and_signs() {
+        let mut curve = Curve::default();
+        curve.take(&record(0, 20_000));
+        curve.take(&record(1, 20_000));
+        curve.take(&Record { agent: Some("a1".to_owned()), ..record(2, 5_000) });
+        let says = SaidTexts { model: Some("x".to_owned()), ..SaidTexts::default() };
+        let warning = VerdictRecord { policy: "context-warning".to_owned(), says, ..VerdictRecord::default() };
+        curve.take(&Record { verdicts: vec![warning], ..record(3, 120_000) });
+        curve.take(&Record { ruling: "deny".to_owned(), ..record(4, 130_000) });
+        curve.take(&Record { did: Deeds { compacted: true, ..Deeds::default() }, ..record(5, 18_000) });
+        curve.take(&Record { meter: None, ..record(6, 0) });
+        let used: Vec<u64> = curve.points.iter().map(|point| point.used).collect();
+        assert_eq!(used, [20_000, 120_000, 130_000, 18_000]);
+        let signs: Vec<(SignKind, &str)> = curve.signs.iter().map(|sign| (sign.kind, sign.id.as_str())).collect();
+        assert_eq!(signs, [(SignKind::Warning, "r3"), (SignKind::Block, "r4"), (SignKind::Compaction, "r5")]);
+    }
+
+    #[test]
+    fn a_long_session_keeps_its_peaks() {
+        let mut curve = Curve::default();
+        for minute in 0..20_000 {
+            curve.take(&record(minute, 10_000 + minute % 1000 * 150));
+        }
+        assert!(curve.points.len() <= 2 * MOST_READINGS);
+        assert_eq!(curve.points.iter().map(|point| point.used).max(), Some(159_850));
+    }
+}

@@ -1,0 +1,69 @@
+//! Reads what the board shows.
+
+use std::path::Path;
+
+use tidegate_memory::act;
+use tidegate_memory::memory::Memory;
+use tidegate_memory::store::Store;
+use tidegate_memory::view::{Filter, Page as RowPage, Query};
+use tidegate_state::feature::cycle;
+use tidegate_state::feature::memory::spool;
+use tidegate_state::project::memory_project;
+
+use super::board::{Board, SessionRow};
+use crate::bilingual::both;
+use crate::command::memory::row_words::decision_row;
+use crate::command::memory::search::hits_page;
+use crate::local_time::LocalClock;
+use crate::print::page::Page;
+use crate::recent::Recent;
+use crate::sessions::{Here, Session};
+
+/// Sessions that are looked at.
+const MOST: usize = 40;
+const DECISIONS: usize = 3;
+
+pub(super) fn refresh(board: &mut Board, here: &Here, recent: &Recent) {
+    board.put_rows(here.newest(MOST).into_iter().map(|session| row_of(here, recent, session)).collect());
+    board.queue = spool::list(&here.state).map_or(0, |jobs| jobs.len());
+    let root = board.row().and_then(|row| row.root.clone());
+    // Without a memory, or with one that is being rebuilt, there is nothing to show.
+    board.decisions = root.and_then(|root| read_decisions(here, Path::new(&root)).ok()).unwrap_or_default();
+}
+
+fn row_of(here: &Here, recent: &Recent, session: Session) -> SessionRow {
+    let known = recent.sessions.get(session.id.as_str());
+    let marks = session.marks;
+    SessionRow {
+        is_open: cycle::is_live(&here.state, session.id.as_str(), here.now),
+        root: marks.session.root.or_else(|| known.and_then(|known| known.project.clone())),
+        last: known.map(|known| known.last).or(marks.session.attached),
+        curve: known.map(|known| known.curve.clone()).unwrap_or_default(),
+        unchecked: marks.verification.changes.as_ref().map_or(0, |changes| changes.count()),
+        last_event: known.and_then(|known| known.last_event.clone()),
+        id: session.id.to_string(),
+    }
+}
+
+fn read_decisions(here: &Here, root: &Path) -> tidegate_memory::error::Result<Vec<String>> {
+    let memory = Memory::open_if_there(&here.env.place, &here.state, &here.config.memory, here.now)?;
+    let Some(mut memory) = memory else { return Ok(Vec::new()) };
+    let Some(project) = act::find_own_project(&mut memory, Some(&memory_project(root)))? else {
+        return Ok(Vec::new());
+    };
+    let filter = Filter { project: Some(project.id), ..Filter::default() };
+    let found = memory.decisions(&filter, &RowPage { limit: DECISIONS, after: None })?;
+    let clock = LocalClock::of_system(here.now);
+    Ok(found.rows.iter().map(|row| decision_row(&clock, row).title).collect())
+}
+
+pub(super) fn search(here: &Here, words: &str) -> tidegate_memory::error::Result<Page> {
+    let clock = LocalClock::of_system(here.now);
+    let memory = Memory::open_if_there(&here.env.place, &here.state, &here.config.memory, here.now)?;
+    let nothing = || Page::of(both!("Nothing found.", "見つかりませんでした。"));
+    let Some(mut memory) = memory else { return Ok(nothing()) };
+    let local = Some(clock.local_time());
+    let found = memory.search(&Query { text: words.to_owned(), local, ..Query::default() })?;
+    let hits = act::with_authors(&mut memory, found.hits, &Default::default())?;
+    Ok(if hits.is_empty() { nothing() } else { hits_page(&clock, &hits, &found.without) })
+}

@@ -1,0 +1,78 @@
+//! The live view of all sessions in a terminal.
+//!
+//! [`Board`] holds what is shown and changes with keys; `look` fills it, `screen` draws it, and [`run`] is the loop around them.
+
+mod board;
+mod look;
+mod screen;
+
+use std::time::Duration;
+
+use ratatui::DefaultTerminal;
+use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+use crate::bilingual::Bilingual;
+use crate::command::explain::explain_page;
+use crate::error::CliError;
+use crate::language;
+use crate::local_time::LocalClock;
+use crate::print::page::Page;
+use crate::recent::Recent;
+use crate::sessions::Here;
+use board::{Board, Wish};
+
+/// How long it waits for a key before it looks for news.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// Until the person leaves. `switch_off` runs in the ordinary terminal, with the project of the chosen session.
+pub(crate) fn run(switch_off: &dyn Fn(Option<&str>) -> Result<(), CliError>) -> Result<(), CliError> {
+    let here = Here::find()?;
+    let recent = Recent::read(&here.state.journal(), here.now).map_err(CliError::new)?;
+    let terminal = ratatui::try_init().map_err(CliError::new)?;
+    let ended = watch(terminal, recent, switch_off);
+    ratatui::restore();
+    ended
+}
+
+fn watch(
+    mut terminal: DefaultTerminal,
+    mut recent: Recent,
+    switch_off: &dyn Fn(Option<&str>) -> Result<(), CliError>,
+) -> Result<(), CliError> {
+    let mut board = Board::new(language::current());
+    loop {
+        // Config and clock may have changed.
+        let here = Here::find()?;
+        let clock = LocalClock::of_system(here.now);
+        recent.refresh(here.now);
+        look::refresh(&mut board, &here, &recent);
+        terminal.draw(|frame| screen::draw(frame, &board, &clock)).map_err(CliError::new)?;
+        let Some(key) = wait_for_key().map_err(CliError::new)? else { continue };
+        match board.press(key) {
+            Wish::Stay => {}
+            Wish::Leave => return Ok(()),
+            Wish::Explain(record) => board.put_page(&explain_page(&record, &clock)),
+            Wish::Search(words) => {
+                let found = look::search(&here, &words);
+                board.put_page(&found.unwrap_or_else(|error| Page::of(Bilingual::data(error))));
+            }
+            Wish::SwitchOff(project) => {
+                ratatui::restore();
+                switch_off(project.as_deref())?;
+                terminal = ratatui::try_init().map_err(CliError::new)?;
+            }
+        }
+    }
+}
+
+/// `None` when none came in time.
+fn wait_for_key() -> std::io::Result<Option<KeyCode>> {
+    if !event::poll(LOOK)? {
+        return Ok(None);
+    }
+    let Event::Key(KeyEvent { code, modifiers, kind: KeyEventKind::Press, .. }) = event::read()? else {
+        return Ok(None);
+    };
+    let is_end = code == KeyCode::Char('c') && modifiers.contains(KeyModifiers::CONTROL);
+    Ok(Some(if is_end { KeyCode::Char('q') } else { code }))
+}

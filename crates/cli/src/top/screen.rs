@@ -1,0 +1,206 @@
+//! Draws the board.
+
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Color, Modifier, Style, Stylize};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Cell, Clear, Paragraph, Row, Sparkline, Table, TableState, Wrap};
+use tidegate_core::meter::{short_tokens, words};
+
+use super::board::{Board, Cover, SessionRow};
+use crate::bilingual::{Bilingual, both, count_en};
+use crate::command::record_words::{headline, said_text};
+use crate::local_time::LocalClock;
+use tidegate_core::text::hidden::show_hidden;
+
+pub(super) fn draw(frame: &mut Frame<'_>, board: &Board, clock: &LocalClock) {
+    let parts = [Constraint::Length(1), Constraint::Min(5), Constraint::Length(12), Constraint::Length(1)];
+    let [head, list, details, keys] = Layout::vertical(parts).areas(frame.area());
+    let open = board.rows.iter().filter(|row| row.is_open).count();
+    let title = both!(
+        "Tidegate: {sessions} open, {jobs} in the queue",
+        "Tidegate: 実行中のセッション{open}件、保存待ち{queue}件",
+        sessions = count_en(open, "session"),
+        jobs = count_en(board.queue, "job"),
+        open = open,
+        queue = board.queue
+    );
+    frame.render_widget(Line::from(title.get(board.lang).to_owned()).bold(), head);
+    draw_list(frame, list, board, clock);
+    if let Some(row) = board.row() {
+        draw_details(frame, details, row, board, clock);
+    }
+    let help = both!(
+        "↑↓ choose   e explain   / search   o switch a policy off   q quit",
+        "↑↓ 選択   e 説明   / 検索   o ポリシーをオフ   q 終了"
+    );
+    frame.render_widget(Line::from(help.get(board.lang).to_owned()).dim(), keys);
+    draw_cover(frame, board);
+}
+
+fn draw_list(frame: &mut Frame<'_>, area: Rect, board: &Board, clock: &LocalClock) {
+    let titles = [
+        both!("project", "プロジェクト"),
+        both!("session", "セッション"),
+        both!("context", "コンテキスト"),
+        both!("left", "残り"),
+        both!("not checked", "未検証"),
+        both!("last", "最終"),
+    ];
+    let say = |text: &Bilingual| text.get(board.lang).to_owned();
+    let block = Block::bordered().title(say(&both!(" Sessions ", " セッション ")));
+    if board.rows.is_empty() {
+        let text = both!(
+            "No session has been seen yet. `tidegate init` installs the hooks; then start Claude Code.",
+            "セッションはまだありません。`tidegate init` でフックを入れてから Claude Code を起動してください。"
+        );
+        frame.render_widget(Paragraph::new(say(&text)).wrap(Wrap { trim: true }).block(block), area);
+        return;
+    }
+    let rows = board.rows.iter().map(|row| list_row(row, board, clock));
+    let widths = [
+        Constraint::Fill(2),
+        Constraint::Length(9),
+        Constraint::Length(14),
+        Constraint::Length(7),
+        Constraint::Length(12),
+        Constraint::Length(16),
+    ];
+    let head = Row::new(titles.iter().map(say).map(Cell::from)).style(Style::new().bold());
+    let table = Table::new(rows, widths).header(head).block(block).row_highlight_style(Modifier::REVERSED);
+    let mut state = TableState::default().with_selected(board.chosen);
+    frame.render_stateful_widget(table, area, &mut state);
+}
+
+fn list_row<'a>(row: &'a SessionRow, board: &Board, clock: &LocalClock) -> Row<'a> {
+    let name = row.root.as_deref().map_or("?", |root| root.rsplit(['/', '\\']).next().unwrap_or(root));
+    let point = row.curve.points.last();
+    let (bar, left) = match point {
+        Some(point) => match point.end {
+            Some(end) => {
+                let share = 100 * point.used / end.max(1);
+                let color = match share {
+                    90.. => Color::Red,
+                    70.. => Color::Yellow,
+                    _ => Color::Green,
+                };
+                let bar = format!("{} {share}%", words::bar(point.used, end));
+                (Span::from(bar).fg(color), short_tokens(end.saturating_sub(point.used)))
+            }
+            None => (Span::from(short_tokens(point.used)), String::new()),
+        },
+        None => (Span::from("-").dim(), String::new()),
+    };
+    let unchecked = match row.unchecked {
+        0 => Span::from(""),
+        files => Span::from(both!("{n}", "{files}個", n = count_en(files, "file")).get(board.lang).to_owned()).fg(Color::Yellow),
+    };
+    let last = row.last.map(|last| clock.ago(last).get(board.lang).to_owned()).unwrap_or_default();
+    let style = if row.is_open { Style::new() } else { Style::new().dim() };
+    Row::new([
+        Cell::from(show_hidden(name).into_owned()),
+        Cell::from(row.id.chars().take(8).collect::<String>()),
+        Cell::from(bar),
+        Cell::from(left),
+        Cell::from(unchecked),
+        Cell::from(last),
+    ])
+    .style(style)
+}
+
+fn draw_details(frame: &mut Frame<'_>, area: Rect, row: &SessionRow, board: &Board, clock: &LocalClock) {
+    let say = |text: &Bilingual| text.get(board.lang).to_owned();
+    let [left, right] = Layout::horizontal([Constraint::Percentage(45), Constraint::Percentage(55)]).areas(area);
+    let curve = Block::bordered().title(say(&both!(" Context over time ", " コンテキストの推移 ")));
+    let room = usize::from(left.width.saturating_sub(2));
+    let points = &row.curve.points;
+    let used: Vec<u64> = points[points.len().saturating_sub(room)..].iter().map(|point| point.used).collect();
+    frame.render_widget(Sparkline::default().data(used).max(row.curve.top()).style(Color::Cyan).block(curve), left);
+    let mut lines: Vec<Line<'_>> = Vec::new();
+    if let Some(record) = &row.last_event {
+        let at = tidegate_core::time::Millis::from_iso(&record.at).map(|at| clock.minute(at)).unwrap_or_default();
+        let text = headline(record).map(|text| text.plain(board.lang)).unwrap_or_default();
+        lines.push(Line::from(format!("{at} {text}")));
+        lines.extend(said_text(record).map(|said| Line::from(show_hidden(&said).into_owned()).dim()));
+    }
+    if !board.decisions.is_empty() {
+        lines.push(Line::from(say(&both!("Last decisions", "最近の決定"))).bold());
+        lines.extend(board.decisions.iter().map(|text| Line::from(format!("- {}", show_hidden(text)))));
+    }
+    let block = Block::bordered().title(say(&both!(" Last event ", " 直近の出来事 ")));
+    frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: true }).block(block), right);
+}
+
+fn draw_cover(frame: &mut Frame<'_>, board: &Board) {
+    let say = |text: &Bilingual| text.get(board.lang).to_owned();
+    let whole = frame.area();
+    match &board.cover {
+        Cover::None => {}
+        Cover::Asking(words) => {
+            let area = Rect { y: whole.height / 3, height: 3.min(whole.height), ..whole };
+            let block = Block::bordered().title(say(&both!(" Search the memory (Enter, Esc) ", " 記憶を検索（Enter、Esc） ")));
+            frame.render_widget(Clear, area);
+            frame.render_widget(Paragraph::new(format!("{words}▏")).block(block), area);
+        }
+        Cover::Reading { text, from } => {
+            let block = Block::bordered().title(say(&both!(" ↑↓ scroll, Esc back ", " ↑↓ スクロール、Esc 戻る ")));
+            frame.render_widget(Clear, whole);
+            let page = Paragraph::new(text.as_str()).wrap(Wrap { trim: false }).scroll((*from, 0));
+            frame.render_widget(page.block(block), whole);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::print::page::Page;
+    use crate::top::board::tests::row;
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+    use tidegate_core::pipeline::record::Record;
+    use tidegate_core::text::lang::Lang;
+    use tidegate_core::time::Millis;
+
+    const NOW: u64 = 1_794_963_600_000;
+
+    fn shown(board: &Board, width: u16, height: u16) -> String {
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a screen");
+        let clock = LocalClock::utc(Millis(NOW));
+        terminal.draw(|frame| draw(frame, board, &clock)).expect("a picture");
+        terminal.backend().to_string()
+    }
+
+    fn board(lang: Lang) -> Board {
+        let mut board = Board::new(lang);
+        let event = Record {
+            at: Millis(NOW - 60_000).iso(),
+            event: "SessionStart".to_owned(),
+            ruling: "pass".to_owned(),
+            cause: Some("startup".to_owned()),
+            ..Record::default()
+        };
+        let busy = SessionRow { unchecked: 3, last_event: Some(event), ..row("shop", true, NOW - 60_000, 120_000) };
+        board.put_rows(vec![busy, row("東京\u{1b}[31m", false, NOW - 7_200_000, 30_000)]);
+        board.decisions = vec!["a signed cookie, valid for 30 days".to_owned()];
+        board
+    }
+
+    #[test]
+    fn the_screen_looks_well() {
+        insta::assert_snapshot!("top", shown(&board(Lang::En), 100, 24));
+        insta::assert_snapshot!("top-japanese", shown(&board(Lang::Ja), 100, 24));
+        insta::assert_snapshot!("top-empty", shown(&Board::new(Lang::En), 80, 20));
+    }
+
+    #[test]
+    fn a_small_screen_and_text_of_others_do_no_harm() {
+        let mut board = board(Lang::En);
+        for (width, height) in [(1, 1), (20, 4), (40, 10), (300, 100)] {
+            assert!(!shown(&board, width, height).contains('\u{1b}'));
+        }
+        board.put_page(&Page::of(crate::print::text::data("evil\u{1b}[2J\u{202e}")));
+        let covered = shown(&board, 60, 12);
+        assert!(covered.contains("evil") && !covered.contains(['\u{1b}', '\u{202e}']), "{covered}");
+    }
+}

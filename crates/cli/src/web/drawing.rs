@@ -1,0 +1,131 @@
+//! A session's context curve as a drawing: a line for the tokens, and a sign where something happened.
+//!
+//! Steps on the way are as wide as each other, whatever the time between them: a night without a word is not the news.
+
+use std::fmt::Write as _;
+
+use maud::{Markup, html};
+use tidegate_core::meter::short_tokens;
+use tidegate_core::time::Millis;
+
+use crate::recent::curve::{Curve, Sign, SignKind};
+
+/// Shapes differ, not only colours.
+fn shape(kind: SignKind, x: f64, y: f64) -> String {
+    match kind {
+        SignKind::Compaction => format!("M{x:.1} {:.1}l6 6l-6 6l-6 -6z", y - 6.0),
+        SignKind::Warning => format!("M{x:.1} {:.1}l6.5 11h-13z", y - 6.0),
+        SignKind::Block => format!("M{:.1} {:.1}h10v10h-10z", x - 5.0, y - 5.0),
+    }
+}
+
+fn class(kind: SignKind) -> &'static str {
+    match kind {
+        SignKind::Compaction => "sign compaction",
+        SignKind::Warning => "sign warned",
+        SignKind::Block => "sign blocked",
+    }
+}
+
+/// The size of the drawing, and its margins.
+const SIZE: (f64, f64) = (760.0, 250.0);
+const LEFT: f64 = 48.0;
+const TOP: f64 = 26.0;
+const BOTTOM: f64 = 24.0;
+
+/// Texts that a drawing needs.
+pub(crate) struct CurveWords<'a> {
+    pub(crate) summary: &'a str,
+    pub(crate) compacts_at: &'a str,
+    pub(crate) time: &'a dyn Fn(Millis) -> String,
+    /// Where a sign leads, and what it says.
+    pub(crate) sign: &'a dyn Fn(&Sign) -> (Option<String>, String),
+}
+
+impl Curve {
+    pub(crate) fn draw(&self, words: &CurveWords<'_>) -> Markup {
+        let (width, height) = SIZE;
+        let (room_x, room_y) = (width - LEFT - 14.0, height - TOP - BOTTOM);
+        let top = self.top() as f64;
+        let y = |tokens: u64| TOP + room_y * (1.0 - tokens as f64 / top);
+        let x = |place: f64| LEFT + room_x * place;
+        let last = self.points.len().saturating_sub(1).max(1) as f64;
+        let mut line = String::new();
+        for (at, point) in self.points.iter().enumerate() {
+            let _ = write!(line, "{}{:.1} {:.1}", if at == 0 { "M" } else { "L" }, x(at as f64 / last), y(point.used));
+        }
+        let area = format!("{line}V{:.1}H{LEFT:.1}Z", TOP + room_y);
+        let steps = [0.25, 0.5, 0.75, 1.0].map(|part| (top / 1.05 * part) as u64);
+        let ends = [self.points.first(), self.points.last()].map(|point| point.map(|point| (words.time)(point.at)));
+        html! {
+            svg.curve viewBox=(format!("0 0 {width} {height}")) role="group" aria-label=(words.summary) {
+                g.grid aria-hidden="true" {
+                    @for tokens in steps {
+                        path d=(format!("M{LEFT} {:.1}H{:.1}", y(tokens), LEFT + room_x)) {}
+                        text x=(LEFT - 6.0) y=(format!("{:.1}", y(tokens) + 4.0)) text-anchor="end" { (short_tokens(tokens)) }
+                    }
+                    @if let Some(first) = &ends[0] { text x=(LEFT) y=(height - 6.0) { (first) } }
+                    @if let Some(last) = &ends[1] { text x=(LEFT + room_x) y=(height - 6.0) text-anchor="end" { (last) } }
+                }
+                path.area d=(area) aria-hidden="true" {}
+                path.line d=(line) aria-hidden="true" {}
+                @if let Some(end) = self.end() {
+                    path.end d=(format!("M{LEFT} {:.1}H{:.1}", y(end), LEFT + room_x)) aria-hidden="true" {}
+                    text.end x=(LEFT + 4.0) y=(format!("{:.1}", y(end) - 5.0)) aria-hidden="true" { (words.compacts_at) }
+                }
+                @for sign in &self.signs {
+                    @let (link, title) = (words.sign)(sign);
+                    @let shape = shape(sign.kind, x(self.place(sign.at)), 12.0);
+                    @let stem = format!("M{:.1} 18V{:.1}", x(self.place(sign.at)), TOP + room_y);
+                    a class=(class(sign.kind)) href=[link] aria-label=(title) {
+                        title { (title) }
+                        path.stem d=(stem) {}
+                        path d=(shape) {}
+                    }
+                }
+            }
+        }
+    }
+
+    /// A small line without words, for a list.
+    pub(crate) fn draw_small(&self, label: &str) -> Markup {
+        let top = self.top() as f64;
+        let last = self.points.len().saturating_sub(1).max(1) as f64;
+        let mut line = String::new();
+        for (at, point) in self.points.iter().enumerate() {
+            let (x, y) = (160.0 * at as f64 / last, 34.0 - 32.0 * point.used as f64 / top);
+            let _ = write!(line, "{}{x:.1} {y:.1}", if at == 0 { "M" } else { "L" });
+        }
+        html! {
+            svg.small viewBox="0 0 160 36" role="img" aria-label=(label) preserveAspectRatio="none" {
+                path.area d=(format!("{line}V36H0Z")) {}
+                path.line d=(line) {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recent::curve::CurvePoint;
+
+    #[test]
+    fn a_drawing_names_its_signs() {
+        let point = |minute: u64, used| CurvePoint { at: Millis(minute * 60_000), used, end: Some(160_000) };
+        let sign = Sign { at: Millis(240_000), kind: SignKind::Block, id: "r4".to_owned() };
+        let curve = Curve { points: vec![point(0, 20_000), point(4, 130_000)], signs: vec![sign] };
+        let words = CurveWords {
+            summary: "from 20k to 130k",
+            compacts_at: "compacts here",
+            time: &|at| at.iso(),
+            sign: &|sign| (Some(format!("/t/event/{}", sign.id)), "blocked <b>".to_owned()),
+        };
+        let drawn = curve.draw(&words).into_string();
+        assert!(drawn.contains("href=\"/t/event/r4\" aria-label=\"blocked &lt;b&gt;\""), "{drawn}");
+        assert!(drawn.contains("d=\"M48.0 "), "{drawn}");
+        assert!(!drawn.contains("NaN") && !drawn.contains("inf"), "{drawn}");
+        let nothing = Curve::default().draw(&words).into_string();
+        assert!(!nothing.contains("NaN") && !nothing.contains("inf"), "{nothing}");
+    }
+}

@@ -1,0 +1,181 @@
+//! The pages of `tidegate serve`, asked for as a browser does, and as others might.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::people::{SESSION, attended};
+use crate::sandbox::Sandbox;
+use crate::transcript::addressed;
+
+/// A server on a free port; it ends with the test.
+struct Served {
+    process: Child,
+    port: u16,
+    token: String,
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Served {
+    fn start(sandbox: &Sandbox) -> Served {
+        let mut command = sandbox.command(&["serve", "--json"]);
+        let mut process = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().expect("a server");
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().expect("its output")).read_line(&mut line).expect("its address");
+        let said: Value = serde_json::from_str(&line).expect("JSON");
+        let url = said["url"].as_str().expect("an address");
+        let rest = url.strip_prefix("http://127.0.0.1:").expect("an address on loopback");
+        let (port, token) = rest.split_once('/').expect("a token");
+        Served { process, port: port.parse().expect("a port"), token: token.trim_end_matches('/').to_owned() }
+    }
+
+    fn connect(&self, method: &str, path: &str, headers: &[String]) -> TcpStream {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("a connection");
+        let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
+        write!(stream, "{method} {path} HTTP/1.1\r\n{headers}Connection: close\r\n\r\n").expect("a request");
+        stream
+    }
+
+    fn ask(&self, method: &str, path: &str, headers: &[String]) -> (u16, String) {
+        let mut answer = String::new();
+        self.connect(method, path, headers).read_to_string(&mut answer).expect("an answer");
+        let code = answer.split(' ').nth(1).and_then(|code| code.parse().ok()).expect("a status");
+        (code, answer)
+    }
+
+    fn host(&self) -> String {
+        format!("Host: 127.0.0.1:{}", self.port)
+    }
+
+    /// As a browser with the address.
+    fn page(&self, path: &str) -> (u16, String) {
+        self.ask("GET", &format!("/{}/{path}", self.token), &[self.host()])
+    }
+}
+
+const HOSTILE: &str = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'\u{202e}\u{1b}[31m";
+
+/// A session that was blocked, and a memory in which every text is hostile.
+fn planted() -> Sandbox {
+    let sandbox = attended();
+    let at = |payload: Value| addressed(payload, SESSION, &sandbox.path().join("t.jsonl"), &sandbox.project());
+    let code = sandbox.project().join("<b>.ts");
+    sandbox.event(&at(json!({ "hook_event_name": "SessionStart", "source": "startup" })));
+    sandbox.event(&at(json!({ "hook_event_name": "PostToolUse", "tool_name": "Edit", "tool_use_id": "1",
+        "tool_input": { "file_path": code, "old_string": "a", "new_string": "b" }, "tool_response": { "filePath": code } })));
+    sandbox.event(&at(json!({ "hook_event_name": "Stop", "stop_hook_active": false, "last_assistant_message": "Done." })));
+    let rows = [
+        json!({"kind": "project", "uid": "p", "key": "/p", "name": HOSTILE, "created": 1, "updated": 1}),
+        json!({"kind": "topic", "uid": "t", "project": "p", "title": HOSTILE, "status": "open", "created": 2, "updated": 2}),
+        json!({"kind": "decision", "uid": "d", "topic": "t", "text": HOSTILE, "created": 3, "updated": 3}),
+        json!({"kind": "log", "uid": "l", "topic": "t", "title": format!("設計 {HOSTILE}"), "text": HOSTILE, "source": "relay",
+            "prompt": HOSTILE, "answer": HOSTILE, "at": 1_790_000_000_000_u64, "updated": 1_790_000_000_000_u64}),
+    ];
+    let rows: Vec<String> = rows.iter().map(Value::to_string).collect();
+    let _ = sandbox.run_with(&["memory", "import"], rows.join("\n").as_bytes()).ok();
+    sandbox
+}
+
+/// The addresses that a page links to.
+fn links(page: &str, token: &str) -> Vec<String> {
+    let ours = format!("href=\"/{token}/");
+    page.match_indices(&ours)
+        .filter_map(|(at, found)| page[at + found.len()..].split('"').next())
+        .map(|link| link.replace("&amp;", "&"))
+        .collect()
+}
+
+#[test]
+fn every_page_that_is_linked_opens_and_shows_text_of_others_as_text() {
+    let sandbox = planted();
+    let served = Served::start(&sandbox);
+    let mut waiting = vec![String::new(), "memory?q=%E8%A8%AD%E8%A8%88".to_owned(), "memory?q=xyzzyx".to_owned()];
+    let mut seen: Vec<String> = Vec::new();
+    let mut all = String::new();
+    while let Some(path) = waiting.pop() {
+        if seen.contains(&path) {
+            continue;
+        }
+        let (code, page) = served.page(&path);
+        assert_eq!(code, 200, "{path}: {page}");
+        assert!(!page.contains("<script>alert") && !page.contains("<img"), "{path}: {page}");
+        assert!(!page.contains('\u{202e}') && !page.contains('\u{1b}'), "{path}: {page}");
+        assert!(!page.contains("style=\""), "{path}: the policy allows no style in the page");
+        waiting.extend(links(&page, &served.token));
+        seen.push(path);
+        all.push_str(&page);
+    }
+    for part in ["session/", "event/", "memory", "exchange/l", "decision/1", "topic/1", "work", "report?days=1", "style.css"] {
+        assert!(seen.iter().any(|path| path.starts_with(part)), "{part} is not linked: {seen:?}");
+    }
+    for text in ["verify-stop blocked", "&lt;b&gt;.ts", "Nothing found", "lang=\"ja\"", "設計"] {
+        assert!(all.contains(text), "{text}");
+    }
+}
+
+#[test]
+fn only_who_has_the_address_gets_an_answer() {
+    let sandbox = attended();
+    let served = Served::start(&sandbox);
+    let token = served.token.clone();
+    let home = format!("/{token}/");
+    let refused = |method: &str, path: &str, headers: &[String]| served.ask(method, path, headers).0;
+    let own = served.host();
+    assert_eq!(refused("GET", &home, &[own.clone()]), 200);
+    assert_eq!(refused("GET", "/", &[own.clone()]), 403);
+    assert_eq!(refused("GET", &format!("/{}/", "0".repeat(32)), &[own.clone()]), 403);
+    assert_eq!(refused("GET", &home, &["Host: evil.example".to_owned()]), 403);
+    assert_eq!(refused("GET", &home, &[own.clone(), "Origin: http://evil.example".to_owned()]), 403);
+    assert_eq!(refused("GET", &home, &[own.clone(), "Sec-Fetch-Site: cross-site".to_owned()]), 403);
+    assert_eq!(refused("POST", &home, &[own.clone(), "Content-Length: 0".to_owned()]), 405);
+    for path in ["nothing", "session/nothing", "session/..%2F..", "event/%00", "exchange/x", "decision/x", "topic/99"] {
+        assert_eq!(served.page(path).0, 404, "{path}");
+    }
+    let (_, page) = served.page("");
+    for header in ["content-security-policy: default-src 'none'", "x-content-type-options: nosniff", "cache-control: no-store"] {
+        assert!(page.contains(header), "{header}");
+    }
+    assert!(!page.to_lowercase().contains("set-cookie"));
+    // Nothing was written for a visitor.
+    assert!(sandbox.records().is_empty());
+}
+
+#[test]
+fn an_open_page_hears_of_news() {
+    let sandbox = attended();
+    let served = Served::start(&sandbox);
+    let mut stream = BufReader::new(served.connect("GET", &format!("/{}/live", served.token), &[served.host()]));
+    let mut line = String::new();
+    while line.trim() != "" || line.is_empty() {
+        line.clear();
+        assert!(stream.read_line(&mut line).expect("a head") > 0, "the head has an end");
+    }
+    let payload = json!({ "hook_event_name": "SessionStart", "source": "startup" });
+    sandbox.event(&addressed(payload, SESSION, &sandbox.path().join("t.jsonl"), &sandbox.project()));
+    while !line.starts_with("event: news") {
+        line.clear();
+        assert!(stream.read_line(&mut line).expect("news") > 0, "the stream stays open");
+    }
+    let (_, page) = served.page("");
+    assert!(page.contains("A session started"), "{page}");
+}
+
+#[test]
+fn a_port_in_use_is_named() {
+    let sandbox = attended();
+    let served = Served::start(&sandbox);
+    let ran = sandbox.run(&["serve", "--port", &served.port.to_string()]);
+    let said = ran.failed();
+    assert!(said.contains("is in use") && said.contains("leave --port out"), "{said}");
+    let other = Served::start(&sandbox);
+    assert_eq!((served.page("").0, other.page("").0), (200, 200));
+    assert_eq!(other.ask("GET", &format!("/{}/", served.token), &[other.host()]).0, 403);
+}
