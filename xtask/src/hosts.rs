@@ -20,6 +20,13 @@ pub(crate) fn fetch() -> Done<PathBuf> {
     package::cache_folder()
 }
 
+/// The executable of one of them, fetched if it is missing.
+pub(crate) fn program(name: &str) -> Done<PathBuf> {
+    let package =
+        host_packages()?.into_iter().find(|package| package.folder.starts_with(&format!("{name}-")));
+    package.ok_or_else(|| Failure::new(format!("crates/e2e/hosts.txt does not name {name}")))?.fetch()
+}
+
 fn host_packages() -> Done<Vec<Package>> {
     let path = workspace::root().join("crates/e2e/hosts.txt");
     let text = fs::read_to_string(&path).while_(path.display())?;

@@ -1,6 +1,7 @@
 //! Tasks of this repository: `cargo xtask`.
 
 mod background;
+mod browser;
 mod built;
 mod client;
 mod deps;
@@ -31,6 +32,7 @@ Usage: cargo xtask COMMAND
   test [--all]               everything that CI checks; installs what the tests need. After a change in some rooms
                              (crates/e2e/scenarios.txt) it leaves what these hardly affect to CI, unless --all
   e2e [--client V] [FILTER]  the scenarios on the real client (V: a version, or latest) and on other hosts
+  browser                    the pages of `tidegate serve` in Chromium
   deps [--write]             what the hook depends on, against crates/hook/dependencies.txt
   layers                     modules of the core use only those above them in lib.rs
   words                      texts for people and models avoid words that readers stumbled over
@@ -81,6 +83,7 @@ fn dispatch(arguments: &[String]) -> Done {
         ["test"] => test::run(false),
         ["test", "--all"] => test::run(true),
         ["e2e", rest @ ..] => e2e::run(rest),
+        ["browser"] => browser::run(),
         ["deps"] => deps::check(),
         ["deps", "--write"] => deps::write(),
         ["layers"] => layers::check(),

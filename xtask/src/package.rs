@@ -45,15 +45,7 @@ impl Package {
         // On the same file system, so that a rename puts it in place as a whole.
         let temporary = tempfile::Builder::new().prefix(".fetch-").tempdir_in(&packages);
         let temporary = temporary.while_(packages.display())?;
-        print::line(&format!("    fetching {}", self.spec));
-        let mut npm = Command::new("npm");
-        npm.args(["pack", "--loglevel=error", &self.spec, "--pack-destination"]).arg(temporary.path());
-        let archive = workspace::read_output(&mut npm)
-            .map_err(|failure| failure.next("check the version, and that npm reaches its registry"))?;
-        let archive = temporary.path().join(archive.lines().last().unwrap_or_default().trim());
-        let unpacked = temporary.path().join("unpacked");
-        fs::create_dir(&unpacked).while_(unpacked.display())?;
-        workspace::read_output(Command::new("tar").arg("-xzf").arg(&archive).arg("-C").arg(&unpacked))?;
+        let unpacked = unpack(&self.spec, temporary.path())?;
         self.verify(&self.executable_in(&unpacked), temporary.path())?;
         link_executable(&Path::new("package").join(&self.executable), &unpacked.join("executable"))?;
         let home = packages.join(&self.folder);
@@ -83,6 +75,39 @@ impl Package {
             return Ok(());
         }
         Err(Failure::new(format!("{} calls itself {:?}", self.spec, said.trim())))
+    }
+}
+
+/// Fetches a package of npm into a folder below this one.
+fn unpack(spec: &str, folder: &Path) -> Done<PathBuf> {
+    print::line(&format!("    fetching {spec}"));
+    let mut npm = Command::new("npm");
+    npm.args(["pack", "--loglevel=error", spec, "--pack-destination"]).arg(folder);
+    let archive = workspace::read_output(&mut npm)
+        .map_err(|failure| failure.next("check the version, and that npm reaches its registry"))?;
+    let archive = folder.join(archive.lines().last().unwrap_or_default().trim());
+    let unpacked = folder.join("unpacked");
+    fs::create_dir(&unpacked).while_(unpacked.display())?;
+    workspace::read_output(Command::new("tar").arg("-xzf").arg(&archive).arg("-C").arg(&unpacked))?;
+    Ok(unpacked)
+}
+
+/// A package of scripts; the folder with its files.
+pub(crate) fn fetch_scripts(name: &str, version: &str) -> Done<PathBuf> {
+    let packages = cache_folder()?;
+    let home = packages.join(format!("{name}-{version}"));
+    let inside = home.join("package");
+    if inside.is_dir() {
+        return Ok(inside);
+    }
+    need_npm()?;
+    fs::create_dir_all(&packages).while_(packages.display())?;
+    let temporary = tempfile::Builder::new().prefix(".fetch-").tempdir_in(&packages);
+    let temporary = temporary.while_(packages.display())?;
+    let unpacked = unpack(&format!("{name}@{version}"), temporary.path())?;
+    match fs::rename(&unpacked, &home) {
+        Err(error) if !inside.is_dir() => Err(error).while_(home.display()),
+        _ => Ok(inside),
     }
 }
 

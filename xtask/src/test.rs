@@ -14,7 +14,7 @@ use crate::client;
 use crate::passed::PassedStep;
 use crate::scratch::Scratch;
 use crate::selection::{Affected, ScenarioTable};
-use crate::{deps, docs, e2e, hosts, layers, notices, postgres, supply, tools, words};
+use crate::{browser, deps, docs, e2e, hosts, layers, notices, postgres, supply, tools, words};
 use xtask::failure::{Done, Failure};
 use xtask::print;
 use xtask::workspace::{self, cargo, step};
@@ -109,6 +109,10 @@ pub(crate) fn run(all: bool) -> Done {
             step(SCENARIOS, || e2e::run_built(program, scenarios, filters))
         };
         left_for_ci.extend(run_scenarios(&changes, &[program, &scenarios.executable], run)?);
+    }
+    match browser::unavailable() {
+        Some(why) => left_out.push(format!("pages in a browser: {why}")),
+        None => step("pages in a browser", || browser::run_built(program))?,
     }
     for step in beside {
         step.end()?;

@@ -29,7 +29,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Outcome {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::new)?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::new)?;
     runtime.block_on(async {
         let server = Server::bind(args.port).await?;
         if args.json {

@@ -23,10 +23,12 @@ pub(crate) struct Args {}
 
 pub(crate) fn run(_: &Args) -> Outcome {
     if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
-        return Err(CliError::new(both!("`top` needs a terminal", "`top` にはターミナルが必要です")).hint(both!(
-            "`tidegate status --json` prints the same for programs",
-            "プログラムからは `tidegate status --json` を使ってください"
-        )));
+        return Err(CliError::new(both!("`top` needs a terminal", "`top` にはターミナルが必要です")).hint(
+            both!(
+                "`tidegate status --json` prints the same for programs",
+                "プログラムからは `tidegate status --json` を使ってください"
+            ),
+        ));
     }
     top::run(&switch_off)?;
     Ok(ExitCode::SUCCESS)

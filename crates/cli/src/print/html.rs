@@ -111,7 +111,8 @@ mod tests {
         page.item(both!("ran `npm test`", "`npm test` を実行"));
         page.item(data("two").bad());
         page.pairs([(data("key").strong(), data("a\nb"))]);
-        let mut table = Table::new([Column::text(both!("policy", "ポリシー")), Column::number(both!("n", "数"))]);
+        let mut table =
+            Table::new([Column::text(both!("policy", "ポリシー")), Column::number(both!("n", "数"))]);
         table.row([data("verify-stop"), data(3)]);
         page.table(table);
         page.verbatim("x < y");
@@ -132,6 +133,9 @@ mod tests {
         page.verbatim(hostile);
         page.heading(data(hostile));
         let shown = page.html(Lang::En).into_string();
-        assert!(!shown.contains("<script") && !shown.contains('\u{202e}') && !shown.contains('\u{1b}'), "{shown}");
+        assert!(
+            !shown.contains("<script") && !shown.contains('\u{202e}') && !shown.contains('\u{1b}'),
+            "{shown}"
+        );
     }
 }

@@ -63,10 +63,10 @@ impl Curve {
     /// Every second point goes, except for those before a fall: they say when the client compacted.
     fn thin_out(&mut self) {
         let points = std::mem::take(&mut self.points);
-        let is_kept = |at: usize| {
-            at % 2 == 0 || points.get(at + 1).is_none_or(|next| next.used < points[at].used / 2)
-        };
-        self.points = points.iter().enumerate().filter(|(at, _)| is_kept(*at)).map(|(_, point)| *point).collect();
+        let is_kept =
+            |at: usize| at % 2 == 0 || points.get(at + 1).is_none_or(|next| next.used < points[at].used / 2);
+        self.points =
+            points.iter().enumerate().filter(|(at, _)| is_kept(*at)).map(|(_, point)| *point).collect();
     }
 
     /// Where the client compacts, else the end of the window.
@@ -92,7 +92,9 @@ impl Curve {
 fn sign_of(record: &Record) -> Option<SignKind> {
     let warns = |policy: &str| {
         record.verdicts.iter().any(|verdict| {
-            verdict.policy == policy && !verdict.shadow && (verdict.says.model.is_some() || verdict.says.user.is_some())
+            verdict.policy == policy
+                && !verdict.shadow
+                && (verdict.says.model.is_some() || verdict.says.user.is_some())
         })
     };
     match record.ruling.as_str() {
@@ -123,7 +125,11 @@ mod tests {
             id: format!("r{minute}"),
             at: Millis(1_794_963_600_000 + minute * 60_000).iso(),
             ruling: "pass".to_owned(),
-            meter: Some(MeterRecord { used: Some(used), compact_at: Some(160_000), ..MeterRecord::default() }),
+            meter: Some(MeterRecord {
+                used: Some(used),
+                compact_at: Some(160_000),
+                ..MeterRecord::default()
+            }),
             ..Record::default()
         }
     }
@@ -135,14 +141,16 @@ mod tests {
         curve.take(&record(1, 20_000));
         curve.take(&Record { agent: Some("a1".to_owned()), ..record(2, 5_000) });
         let says = SaidTexts { model: Some("x".to_owned()), ..SaidTexts::default() };
-        let warning = VerdictRecord { policy: "context-warning".to_owned(), says, ..VerdictRecord::default() };
+        let warning =
+            VerdictRecord { policy: "context-warning".to_owned(), says, ..VerdictRecord::default() };
         curve.take(&Record { verdicts: vec![warning], ..record(3, 120_000) });
         curve.take(&Record { ruling: "deny".to_owned(), ..record(4, 130_000) });
         curve.take(&Record { did: Deeds { compacted: true, ..Deeds::default() }, ..record(5, 18_000) });
         curve.take(&Record { meter: None, ..record(6, 0) });
         let used: Vec<u64> = curve.points.iter().map(|point| point.used).collect();
         assert_eq!(used, [20_000, 120_000, 130_000, 18_000]);
-        let signs: Vec<(SignKind, &str)> = curve.signs.iter().map(|sign| (sign.kind, sign.id.as_str())).collect();
+        let signs: Vec<(SignKind, &str)> =
+            curve.signs.iter().map(|sign| (sign.kind, sign.id.as_str())).collect();
         assert_eq!(signs, [(SignKind::Warning, "r3"), (SignKind::Block, "r4"), (SignKind::Compaction, "r5")]);
     }
 

@@ -56,7 +56,8 @@ impl Recent {
             entries.records.into_iter().for_each(|record| self.take(record));
         }
         while self.sessions.len() > MOST_SESSIONS {
-            let oldest = self.sessions.iter().min_by_key(|(_, session)| session.last).map(|(id, _)| id.clone());
+            let oldest =
+                self.sessions.iter().min_by_key(|(_, session)| session.last).map(|(id, _)| id.clone());
             oldest.and_then(|id| self.sessions.remove(&id));
         }
     }

@@ -29,7 +29,10 @@ pub(super) enum Cover {
     None,
     /// Words to search for, as far as they are typed.
     Asking(String),
-    Reading { text: String, from: u16 },
+    Reading {
+        text: String,
+        from: u16,
+    },
 }
 
 #[derive(Debug)]
@@ -175,7 +178,10 @@ pub(super) mod tests {
         let mut board = Board::new(Lang::En);
         board.put_rows(vec![SessionRow { last_event: Some(Record::default()), ..row("shop", true, 1, 10) }]);
         assert_eq!(board.press(KeyCode::Char('e')), Wish::Explain(Box::default()));
-        assert_eq!(board.press(KeyCode::Char('o')), Wish::SwitchOff(Some("/home/someone/code/shop".to_owned())));
+        assert_eq!(
+            board.press(KeyCode::Char('o')),
+            Wish::SwitchOff(Some("/home/someone/code/shop".to_owned()))
+        );
         let typed: Vec<Wish> = "/auq".chars().map(|letter| board.press(KeyCode::Char(letter))).collect();
         assert!(typed.iter().all(|wish| *wish == Wish::Stay), "`q` is a letter while words are typed");
         board.press(KeyCode::Backspace);

@@ -40,14 +40,18 @@ fn watch(
     switch_off: &dyn Fn(Option<&str>) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
     let mut board = Board::new(language::current());
+    let mut here = Here::find()?;
+    look::refresh(&mut board, &here, &recent);
     loop {
-        // Config and clock may have changed.
-        let here = Here::find()?;
         let clock = LocalClock::of_system(here.now);
-        recent.refresh(here.now);
-        look::refresh(&mut board, &here, &recent);
         terminal.draw(|frame| screen::draw(frame, &board, &clock)).map_err(CliError::new)?;
-        let Some(key) = wait_for_key().map_err(CliError::new)? else { continue };
+        // Keys come first: a person who types is not kept waiting by files.
+        let Some(key) = wait_for_key().map_err(CliError::new)? else {
+            here = Here::find()?;
+            recent.refresh(here.now);
+            look::refresh(&mut board, &here, &recent);
+            continue;
+        };
         match board.press(key) {
             Wish::Stay => {}
             Wish::Leave => return Ok(()),

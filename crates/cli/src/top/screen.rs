@@ -6,12 +6,18 @@ use ratatui::style::{Color, Modifier, Style, Stylize};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Cell, Clear, Paragraph, Row, Sparkline, Table, TableState, Wrap};
 use tidegate_core::meter::{short_tokens, words};
+use tidegate_core::text::cut::cut_to;
+use tidegate_core::text::hidden::show_hidden;
+use tidegate_core::text::one_line::one_line;
+use tidegate_core::time::Millis;
 
 use super::board::{Board, Cover, SessionRow};
 use crate::bilingual::{Bilingual, both, count_en};
 use crate::command::record_words::{headline, said_text};
 use crate::local_time::LocalClock;
-use tidegate_core::text::hidden::show_hidden;
+
+/// Characters of a text; `e` shows all of it.
+const LONGEST: usize = 200;
 
 pub(super) fn draw(frame: &mut Frame<'_>, board: &Board, clock: &LocalClock) {
     let parts = [Constraint::Length(1), Constraint::Min(5), Constraint::Length(12), Constraint::Length(1)];
@@ -93,7 +99,10 @@ fn list_row<'a>(row: &'a SessionRow, board: &Board, clock: &LocalClock) -> Row<'
     };
     let unchecked = match row.unchecked {
         0 => Span::from(""),
-        files => Span::from(both!("{n}", "{files}個", n = count_en(files, "file")).get(board.lang).to_owned()).fg(Color::Yellow),
+        files => {
+            Span::from(both!("{n}", "{files}個", n = count_en(files, "file")).get(board.lang).to_owned())
+                .fg(Color::Yellow)
+        }
     };
     let last = row.last.map(|last| clock.ago(last).get(board.lang).to_owned()).unwrap_or_default();
     let style = if row.is_open { Style::new() } else { Style::new().dim() };
@@ -110,18 +119,22 @@ fn list_row<'a>(row: &'a SessionRow, board: &Board, clock: &LocalClock) -> Row<'
 
 fn draw_details(frame: &mut Frame<'_>, area: Rect, row: &SessionRow, board: &Board, clock: &LocalClock) {
     let say = |text: &Bilingual| text.get(board.lang).to_owned();
-    let [left, right] = Layout::horizontal([Constraint::Percentage(45), Constraint::Percentage(55)]).areas(area);
+    let [left, right] =
+        Layout::horizontal([Constraint::Percentage(45), Constraint::Percentage(55)]).areas(area);
     let curve = Block::bordered().title(say(&both!(" Context over time ", " コンテキストの推移 ")));
     let room = usize::from(left.width.saturating_sub(2));
     let points = &row.curve.points;
     let used: Vec<u64> = points[points.len().saturating_sub(room)..].iter().map(|point| point.used).collect();
-    frame.render_widget(Sparkline::default().data(used).max(row.curve.top()).style(Color::Cyan).block(curve), left);
+    frame.render_widget(
+        Sparkline::default().data(used).max(row.curve.top()).style(Color::Cyan).block(curve),
+        left,
+    );
     let mut lines: Vec<Line<'_>> = Vec::new();
     if let Some(record) = &row.last_event {
-        let at = tidegate_core::time::Millis::from_iso(&record.at).map(|at| clock.minute(at)).unwrap_or_default();
+        let at = Millis::from_iso(&record.at).map(|at| clock.minute(at)).unwrap_or_default();
         let text = headline(record).map(|text| text.plain(board.lang)).unwrap_or_default();
         lines.push(Line::from(format!("{at} {text}")));
-        lines.extend(said_text(record).map(|said| Line::from(show_hidden(&said).into_owned()).dim()));
+        lines.extend(said_text(record).map(|said| Line::from(cut_to(&one_line(&said), LONGEST)).dim()));
     }
     if !board.decisions.is_empty() {
         lines.push(Line::from(say(&both!("Last decisions", "最近の決定"))).bold());
@@ -138,12 +151,14 @@ fn draw_cover(frame: &mut Frame<'_>, board: &Board) {
         Cover::None => {}
         Cover::Asking(words) => {
             let area = Rect { y: whole.height / 3, height: 3.min(whole.height), ..whole };
-            let block = Block::bordered().title(say(&both!(" Search the memory (Enter, Esc) ", " 記憶を検索（Enter、Esc） ")));
+            let block = Block::bordered()
+                .title(say(&both!(" Search the memory (Enter, Esc) ", " 記憶を検索（Enter、Esc） ")));
             frame.render_widget(Clear, area);
             frame.render_widget(Paragraph::new(format!("{words}▏")).block(block), area);
         }
         Cover::Reading { text, from } => {
-            let block = Block::bordered().title(say(&both!(" ↑↓ scroll, Esc back ", " ↑↓ スクロール、Esc 戻る ")));
+            let block =
+                Block::bordered().title(say(&both!(" ↑↓ scroll, Esc back ", " ↑↓ スクロール、Esc 戻る ")));
             frame.render_widget(Clear, whole);
             let page = Paragraph::new(text.as_str()).wrap(Wrap { trim: false }).scroll((*from, 0));
             frame.render_widget(page.block(block), whole);
@@ -160,7 +175,6 @@ mod tests {
     use ratatui::backend::TestBackend;
     use tidegate_core::pipeline::record::Record;
     use tidegate_core::text::lang::Lang;
-    use tidegate_core::time::Millis;
 
     const NOW: u64 = 1_794_963_600_000;
 
@@ -180,7 +194,8 @@ mod tests {
             cause: Some("startup".to_owned()),
             ..Record::default()
         };
-        let busy = SessionRow { unchecked: 3, last_event: Some(event), ..row("shop", true, NOW - 60_000, 120_000) };
+        let busy =
+            SessionRow { unchecked: 3, last_event: Some(event), ..row("shop", true, NOW - 60_000, 120_000) };
         board.put_rows(vec![busy, row("東京\u{1b}[31m", false, NOW - 7_200_000, 30_000)]);
         board.decisions = vec!["a signed cookie, valid for 30 days".to_owned()];
         board

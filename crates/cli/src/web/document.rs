@@ -41,7 +41,11 @@ impl Part {
 
 /// A page of the server. `address` is its own, for the link to the other language.
 pub(crate) fn served(site: &Site, part: Part, address: &str, title: &str, body: &Markup) -> Markup {
-    let other = Site { lang: if site.lang == Lang::Ja { Lang::En } else { Lang::Ja }, is_chosen: true, ..site.clone() };
+    let other = Site {
+        lang: if site.lang == Lang::Ja { Lang::En } else { Lang::Ja },
+        is_chosen: true,
+        ..site.clone()
+    };
     html! {
         (DOCTYPE)
         html lang=(code(site.lang)) {

@@ -52,11 +52,18 @@ impl Curve {
         let last = self.points.len().saturating_sub(1).max(1) as f64;
         let mut line = String::new();
         for (at, point) in self.points.iter().enumerate() {
-            let _ = write!(line, "{}{:.1} {:.1}", if at == 0 { "M" } else { "L" }, x(at as f64 / last), y(point.used));
+            let _ = write!(
+                line,
+                "{}{:.1} {:.1}",
+                if at == 0 { "M" } else { "L" },
+                x(at as f64 / last),
+                y(point.used)
+            );
         }
         let area = format!("{line}V{:.1}H{LEFT:.1}Z", TOP + room_y);
         let steps = [0.25, 0.5, 0.75, 1.0].map(|part| (top / 1.05 * part) as u64);
-        let ends = [self.points.first(), self.points.last()].map(|point| point.map(|point| (words.time)(point.at)));
+        let ends =
+            [self.points.first(), self.points.last()].map(|point| point.map(|point| (words.time)(point.at)));
         html! {
             svg.curve viewBox=(format!("0 0 {width} {height}")) role="group" aria-label=(words.summary) {
                 g.grid aria-hidden="true" {

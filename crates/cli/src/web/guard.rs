@@ -18,10 +18,7 @@ pub(super) const HEADERS: [(HeaderName, HeaderValue); 7] = [
     (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
     (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
     (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
-    (
-        HeaderName::from_static("cross-origin-resource-policy"),
-        HeaderValue::from_static("same-origin"),
-    ),
+    (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
     (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
 ];
 
@@ -53,7 +50,9 @@ impl Guard {
 
     fn is_own_host(&self, host: &str) -> bool {
         let port = self.port;
-        [format!("127.0.0.1:{port}"), format!("localhost:{port}")].iter().any(|own| own.eq_ignore_ascii_case(host))
+        [format!("127.0.0.1:{port}"), format!("localhost:{port}")]
+            .iter()
+            .any(|own| own.eq_ignore_ascii_case(host))
     }
 
     fn is_own_origin(&self, origin: &str) -> bool {
@@ -80,9 +79,9 @@ mod tests {
 
     fn answer(method: &Method, path: &str, headers: &[(&'static str, &'static str)]) -> Option<u16> {
         let guard = Guard { token: "0a1b".to_owned(), port: 4000 };
-        let pairs = headers.iter().map(|(name, value)| {
-            (HeaderName::from_static(name), HeaderValue::from_static(value))
-        });
+        let pairs = headers
+            .iter()
+            .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
         let mut map = HeaderMap::new();
         pairs.for_each(|(name, value)| _ = map.append(name, value));
         guard.refuse(method, path, &map).map(|code| code.as_u16())
@@ -119,7 +118,9 @@ mod tests {
     #[test]
     fn nothing_can_be_changed() {
         let own = ("host", "127.0.0.1:4000");
-        for method in [Method::POST, Method::PUT, Method::DELETE, Method::PATCH, Method::OPTIONS, Method::CONNECT] {
+        for method in
+            [Method::POST, Method::PUT, Method::DELETE, Method::PATCH, Method::OPTIONS, Method::CONNECT]
+        {
             assert_eq!(answer(&method, "/0a1b/", &[own]), Some(405), "{method}");
         }
         assert_eq!(answer(&Method::HEAD, "/0a1b/", &[own]), None);

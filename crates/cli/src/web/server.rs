@@ -144,7 +144,13 @@ async fn show_one(
 }
 
 /// Reads files and the store, so it runs where waiting does no harm.
-async fn answer(serving: Arc<Serving>, query: PageQuery, headers: &HeaderMap, page: String, id: String) -> Response {
+async fn answer(
+    serving: Arc<Serving>,
+    query: PageQuery,
+    headers: &HeaderMap,
+    page: String,
+    id: String,
+) -> Response {
     let accepted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
     let chosen = match query.lang.as_deref() {
         Some("ja") => Some(Lang::Ja),
@@ -181,7 +187,8 @@ async fn live(State(_): State<Arc<Serving>>) -> Response {
             tokio::time::sleep(LOOK).await;
             let size = journal_size(&folder, clock::now());
             if size != known {
-                let event: Result<Event, Infallible> = Ok(Event::default().event("news").data(size.to_string()));
+                let event: Result<Event, Infallible> =
+                    Ok(Event::default().event("news").data(size.to_string()));
                 return Some((event, (folder, size)));
             }
         }

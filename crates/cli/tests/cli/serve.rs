@@ -66,12 +66,15 @@ const HOSTILE: &str = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'\
 /// A session that was blocked, and a memory in which every text is hostile.
 fn planted() -> Sandbox {
     let sandbox = attended();
-    let at = |payload: Value| addressed(payload, SESSION, &sandbox.path().join("t.jsonl"), &sandbox.project());
+    let at =
+        |payload: Value| addressed(payload, SESSION, &sandbox.path().join("t.jsonl"), &sandbox.project());
     let code = sandbox.project().join("<b>.ts");
     sandbox.event(&at(json!({ "hook_event_name": "SessionStart", "source": "startup" })));
     sandbox.event(&at(json!({ "hook_event_name": "PostToolUse", "tool_name": "Edit", "tool_use_id": "1",
         "tool_input": { "file_path": code, "old_string": "a", "new_string": "b" }, "tool_response": { "filePath": code } })));
-    sandbox.event(&at(json!({ "hook_event_name": "Stop", "stop_hook_active": false, "last_assistant_message": "Done." })));
+    sandbox.event(&at(
+        json!({ "hook_event_name": "Stop", "stop_hook_active": false, "last_assistant_message": "Done." }),
+    ));
     let rows = [
         json!({"kind": "project", "uid": "p", "key": "/p", "name": HOSTILE, "created": 1, "updated": 1}),
         json!({"kind": "topic", "uid": "t", "project": "p", "title": HOSTILE, "status": "open", "created": 2, "updated": 2}),
@@ -97,7 +100,8 @@ fn links(page: &str, token: &str) -> Vec<String> {
 fn every_page_that_is_linked_opens_and_shows_text_of_others_as_text() {
     let sandbox = planted();
     let served = Served::start(&sandbox);
-    let mut waiting = vec![String::new(), "memory?q=%E8%A8%AD%E8%A8%88".to_owned(), "memory?q=xyzzyx".to_owned()];
+    let mut waiting =
+        vec![String::new(), "memory?q=%E8%A8%AD%E8%A8%88".to_owned(), "memory?q=xyzzyx".to_owned()];
     let mut seen: Vec<String> = Vec::new();
     let mut all = String::new();
     while let Some(path) = waiting.pop() {
@@ -113,7 +117,17 @@ fn every_page_that_is_linked_opens_and_shows_text_of_others_as_text() {
         seen.push(path);
         all.push_str(&page);
     }
-    for part in ["session/", "event/", "memory", "exchange/l", "decision/1", "topic/1", "work", "report?days=1", "style.css"] {
+    for part in [
+        "session/",
+        "event/",
+        "memory",
+        "exchange/l",
+        "decision/1",
+        "topic/1",
+        "work",
+        "report?days=1",
+        "style.css",
+    ] {
         assert!(seen.iter().any(|path| path.starts_with(part)), "{part} is not linked: {seen:?}");
     }
     for text in ["verify-stop blocked", "&lt;b&gt;.ts", "Nothing found", "lang=\"ja\"", "設計"] {
@@ -136,11 +150,17 @@ fn only_who_has_the_address_gets_an_answer() {
     assert_eq!(refused("GET", &home, &[own.clone(), "Origin: http://evil.example".to_owned()]), 403);
     assert_eq!(refused("GET", &home, &[own.clone(), "Sec-Fetch-Site: cross-site".to_owned()]), 403);
     assert_eq!(refused("POST", &home, &[own.clone(), "Content-Length: 0".to_owned()]), 405);
-    for path in ["nothing", "session/nothing", "session/..%2F..", "event/%00", "exchange/x", "decision/x", "topic/99"] {
+    for path in
+        ["nothing", "session/nothing", "session/..%2F..", "event/%00", "exchange/x", "decision/x", "topic/99"]
+    {
         assert_eq!(served.page(path).0, 404, "{path}");
     }
     let (_, page) = served.page("");
-    for header in ["content-security-policy: default-src 'none'", "x-content-type-options: nosniff", "cache-control: no-store"] {
+    for header in [
+        "content-security-policy: default-src 'none'",
+        "x-content-type-options: nosniff",
+        "cache-control: no-store",
+    ] {
         assert!(page.contains(header), "{header}");
     }
     assert!(!page.to_lowercase().contains("set-cookie"));
@@ -152,7 +172,8 @@ fn only_who_has_the_address_gets_an_answer() {
 fn an_open_page_hears_of_news() {
     let sandbox = attended();
     let served = Served::start(&sandbox);
-    let mut stream = BufReader::new(served.connect("GET", &format!("/{}/live", served.token), &[served.host()]));
+    let mut stream =
+        BufReader::new(served.connect("GET", &format!("/{}/live", served.token), &[served.host()]));
     let mut line = String::new();
     while line.trim() != "" || line.is_empty() {
         line.clear();

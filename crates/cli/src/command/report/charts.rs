@@ -45,7 +45,8 @@ impl FrictionReport {
             .map(|tally| outcomes(tally, lang))
             .collect();
         let skipped = self.boundaries.len().saturating_sub(COMPACTIONS);
-        let kept: Vec<Bar> = self.boundaries[skipped..].iter().map(|one| survival(one, clock, lang)).collect();
+        let kept: Vec<Bar> =
+            self.boundaries[skipped..].iter().map(|one| survival(one, clock, lang)).collect();
         html! {
             @if !spoke.is_empty() {
                 h2 { (both!("What became of it", "その後どうなったか").get(lang)) }
@@ -85,7 +86,12 @@ fn survival(boundary: &Boundary, clock: &LocalClock, lang: Lang) -> Bar {
     let at = Millis::from_iso(&boundary.at).map_or_else(|| boundary.at.clone(), |at| clock.minute(at));
     let parts = vec![
         part("good", boundary.kept, &both!("in the summary", "要約に残った"), lang),
-        part("warning", boundary.of.saturating_sub(boundary.kept), &both!("not in the summary", "要約になかった"), lang),
+        part(
+            "warning",
+            boundary.of.saturating_sub(boundary.kept),
+            &both!("not in the summary", "要約になかった"),
+            lang,
+        ),
     ];
     Bar { label: at, parts }
 }

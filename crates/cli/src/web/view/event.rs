@@ -14,7 +14,8 @@ pub(super) fn show(viewing: &Viewing<'_>, id: &str) -> Result<Shown, ViewError> 
     let found = journal::find_record(&viewing.here.state.journal(), id).map_err(CliError::new)?;
     let record = found.ok_or(ViewError::Missing)?;
     let title = both!("Event", "出来事");
-    let back = record.session.as_deref().map(|session| viewing.site.link(&format!("session/{}", escape(session))));
+    let back =
+        record.session.as_deref().map(|session| viewing.site.link(&format!("session/{}", escape(session))));
     let body = html! {
         h1 { (viewing.say(&title)) " " small { code { (record.id) } } }
         (explain_page(&record, &viewing.clock).html(viewing.site.lang))

@@ -31,13 +31,20 @@ fn open(viewing: &Viewing<'_>) -> Result<Option<Memory>, ViewError> {
 
 pub(super) fn show_list(viewing: &Viewing<'_>, asked: &Asked) -> Result<Shown, ViewError> {
     let words = asked.q.as_deref().map(str::trim).filter(|words| !words.is_empty());
-    let list = asked.list.as_deref().filter(|list| LISTS.iter().any(|(name, _)| name == list)).unwrap_or("exchanges");
+    let list = asked
+        .list
+        .as_deref()
+        .filter(|list| LISTS.iter().any(|(name, _)| name == list))
+        .unwrap_or("exchanges");
     let title = both!("Memory", "記憶");
     let found = match (open(viewing)?, words) {
-        (None, _) => nothing(viewing, &both!(
-            "Nothing is recorded yet. `tidegate memory import` adds past conversations.",
-            "まだ何も記録されていません。`tidegate memory import` で過去の会話を追加できます。"
-        )),
+        (None, _) => nothing(
+            viewing,
+            &both!(
+                "Nothing is recorded yet. `tidegate memory import` adds past conversations.",
+                "まだ何も記録されていません。`tidegate memory import` で過去の会話を追加できます。"
+            ),
+        ),
         (Some(mut memory), Some(words)) => search(viewing, &mut memory, words)?,
         (Some(mut memory), None) => rows(viewing, &mut memory, list, asked.after.clone())?,
     };
@@ -75,7 +82,13 @@ fn search(viewing: &Viewing<'_>, memory: &mut Memory, words: &str) -> Result<Mar
     let query = Query { text: words.to_owned(), limit: ROWS, local, ..Query::default() };
     let found = memory.search(&query)?;
     if found.hits.is_empty() {
-        return Ok(nothing(viewing, &both!("Nothing found. Try fewer or other words.", "見つかりませんでした。言葉を減らすか、変えてみてください。")));
+        return Ok(nothing(
+            viewing,
+            &both!(
+                "Nothing found. Try fewer or other words.",
+                "見つかりませんでした。言葉を減らすか、変えてみてください。"
+            ),
+        ));
     }
     Ok(html! {
         ol.rows { @for hit in &found.hits { li { (hit_row(viewing, hit)) } } }
@@ -113,13 +126,19 @@ fn hit_row(viewing: &Viewing<'_>, hit: &Hit) -> Markup {
     }
 }
 
-fn rows(viewing: &Viewing<'_>, memory: &mut Memory, list: &str, after: Option<String>) -> Result<Markup, ViewError> {
+fn rows(
+    viewing: &Viewing<'_>,
+    memory: &mut Memory,
+    list: &str,
+    after: Option<String>,
+) -> Result<Markup, ViewError> {
     let (filter, page) = (Filter::default(), RowPage { limit: ROWS, after });
     let clock = &viewing.clock;
     let (shown, next) = match list {
         "decisions" => {
             let found = memory.decisions(&filter, &page)?;
-            let rows = found.rows.iter().map(|row| (format!("decision/{}", row.id), decision_row(clock, row)));
+            let rows =
+                found.rows.iter().map(|row| (format!("decision/{}", row.id), decision_row(clock, row)));
             (list_rows(viewing, rows), found.next)
         }
         "topics" => {
@@ -143,7 +162,8 @@ fn rows(viewing: &Viewing<'_>, memory: &mut Memory, list: &str, after: Option<St
 }
 
 pub(super) fn log_list(viewing: &Viewing<'_>, logs: &[Log]) -> Markup {
-    let rows = logs.iter().map(|log| (format!("exchange/{}", escape(&log.row.uid)), log_row(&viewing.clock, log)));
+    let rows =
+        logs.iter().map(|log| (format!("exchange/{}", escape(&log.row.uid)), log_row(&viewing.clock, log)));
     list_rows(viewing, rows)
 }
 
@@ -170,7 +190,9 @@ pub(super) fn show_one(viewing: &Viewing<'_>, page: &str, id: &str) -> Result<Sh
     let missing = |_| ViewError::Missing;
     let shown = match page {
         "exchange" => log_page(&act::find_log(&mut memory, id).map_err(missing)?, &viewing.clock),
-        "decision" => decision_page(&act::find_decision(&mut memory, number()?).map_err(missing)?, &viewing.clock),
+        "decision" => {
+            decision_page(&act::find_decision(&mut memory, number()?).map_err(missing)?, &viewing.clock)
+        }
         _ => {
             let topic = act::find_topic(&mut memory, number()?).map_err(missing)?;
             topic_page(&read_topic(&mut memory, topic)?, &viewing.clock)

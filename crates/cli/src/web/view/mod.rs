@@ -88,12 +88,17 @@ pub(super) fn show_error(site: &Site, error: &ViewError) -> Markup {
     let (title, text, hint) = match error {
         ViewError::Missing => (
             both!("Not found", "見つかりません"),
-            both!("There is no such page, or what it showed is gone.", "このページは存在しないか、内容が削除されています。"),
+            both!(
+                "There is no such page, or what it showed is gone.",
+                "このページは存在しないか、内容が削除されています。"
+            ),
             None,
         ),
-        ViewError::Failed(error) => {
-            (both!("This page cannot be shown", "このページを表示できません"), error.message.clone(), error.hint.clone())
-        }
+        ViewError::Failed(error) => (
+            both!("This page cannot be shown", "このページを表示できません"),
+            error.message.clone(),
+            error.hint.clone(),
+        ),
     };
     let body = html! {
         h1 { (site.say(&title)) }

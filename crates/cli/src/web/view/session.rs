@@ -17,8 +17,8 @@ use crate::command::status::{Cycle, InWorkflow, Unverified};
 use crate::error::CliError;
 use crate::print::page::Page;
 use crate::print::text::{Text, data};
-use crate::sessions::Session;
 use crate::recent::curve::{Curve, Sign, SignKind};
+use crate::sessions::Session;
 use crate::web::document::Part;
 use crate::web::drawing::CurveWords;
 use crate::web::site::escape;
@@ -43,7 +43,12 @@ pub(super) fn show(mut viewing: Viewing<'_>, id: &str) -> Result<Shown, ViewErro
         }
     })
     .map_err(CliError::new)?;
-    let title = session.marks.session.root.as_deref().map_or_else(|| short_id(id), |root| folder_name(root).to_owned());
+    let title = session
+        .marks
+        .session
+        .root
+        .as_deref()
+        .map_or_else(|| short_id(id), |root| folder_name(root).to_owned());
     let exchanges = exchanges(&viewing, id)?;
     let body = html! {
         h1 { (title) " " small { code { (short_id(id)) } } }

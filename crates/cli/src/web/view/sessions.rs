@@ -45,9 +45,10 @@ fn card(viewing: &Viewing<'_>, session: &Session) -> Markup {
     let known = viewing.recent.sessions.get(id);
     let marks = &session.marks;
     let root = marks.session.root.as_deref().or_else(|| known.and_then(|known| known.project.as_deref()));
-    let name = root.map_or_else(|| viewing.say(&both!("unknown project", "不明なプロジェクト")).to_owned(), |root| {
-        folder_name(root).to_owned()
-    });
+    let name = root.map_or_else(
+        || viewing.say(&both!("unknown project", "不明なプロジェクト")).to_owned(),
+        |root| folder_name(root).to_owned(),
+    );
     let last = known.map(|known| known.last).filter(|at| *at > Millis(0)).or(marks.session.attached);
     let curve = known.map(|known| &known.curve);
     let point = curve.and_then(|curve| curve.points.last());

@@ -19,13 +19,18 @@ pub(super) fn show(viewing: &Viewing<'_>) -> Shown {
     recent.sort_by_key(|(_, session)| std::cmp::Reverse(session.last));
     let mut rows = Vec::new();
     for (id, _) in recent {
-        let Some(session) = SessionId::parse(id).ok().and_then(|id| viewing.here.open(id).ok()) else { continue };
+        let Some(session) = SessionId::parse(id).ok().and_then(|id| viewing.here.open(id).ok()) else {
+            continue;
+        };
         let root = session.marks.session.root.clone().unwrap_or_default();
         // A cycle belongs to the project: each is listed once, with the session that was seen last.
         let cycle = Cycle::of(&viewing.here, &session).filter(|_| seen.insert(root.clone()));
         let workflow = InWorkflow::of(&viewing.here, &session);
-        let lines: Vec<Text> =
-            [cycle.map(|cycle| cycle.line()), workflow.map(|workflow| workflow.line())].into_iter().flatten().map(Text::from).collect();
+        let lines: Vec<Text> = [cycle.map(|cycle| cycle.line()), workflow.map(|workflow| workflow.line())]
+            .into_iter()
+            .flatten()
+            .map(Text::from)
+            .collect();
         if !lines.is_empty() {
             rows.push((id.clone(), root, lines));
         }
