@@ -113,6 +113,8 @@ fn every_page_that_is_linked_opens_and_shows_text_of_others_as_text() {
         assert!(!page.contains("<script>alert") && !page.contains("<img"), "{path}: {page}");
         assert!(!page.contains('\u{202e}') && !page.contains('\u{1b}'), "{path}: {page}");
         assert!(!page.contains("style=\""), "{path}: the policy allows no style in the page");
+        let text = page.split_once("\r\n\r\n").map_or("", |(_, body)| body);
+        assert!(path == "icon.svg" || !text.contains("://"), "{path}: nothing leads elsewhere");
         waiting.extend(links(&page, &served.token));
         seen.push(path);
         all.push_str(&page);
@@ -160,6 +162,7 @@ fn only_who_has_the_address_gets_an_answer() {
         "content-security-policy: default-src 'none'",
         "x-content-type-options: nosniff",
         "cache-control: no-store",
+        "referrer-policy: no-referrer",
     ] {
         assert!(page.contains(header), "{header}");
     }
