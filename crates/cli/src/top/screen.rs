@@ -134,7 +134,9 @@ fn draw_details(frame: &mut Frame<'_>, area: Rect, row: &SessionRow, board: &Boa
         let at = Millis::from_iso(&record.at).map(|at| clock.minute(at)).unwrap_or_default();
         let text = headline(record).map(|text| text.plain(board.lang)).unwrap_or_default();
         lines.push(Line::from(format!("{at} {text}")));
-        lines.extend(said_text(record).map(|said| Line::from(cut_to(&one_line(&said), LONGEST).into_owned()).dim()));
+        lines.extend(
+            said_text(record).map(|said| Line::from(cut_to(&one_line(&said), LONGEST).into_owned()).dim()),
+        );
     }
     if !board.decisions.is_empty() {
         lines.push(Line::from(say(&both!("Last decisions", "最近の決定"))).bold());
