@@ -13,6 +13,7 @@ use crate::args::ProjectArgs;
 use crate::bilingual::both;
 use crate::command::Outcome;
 use crate::error::CliError;
+use crate::print::remark;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -39,14 +40,14 @@ pub(super) fn run(args: &Args) -> Outcome {
     let is_finished = manifest.current.is_some_and(|current| current > gate.after)
         || section.and_then(|section| section.status.as_deref()).is_some_and(is_finished);
     if !is_finished {
-        let (phase, next) = (gate.after, gate.after + 1);
+        let phase = gate.after;
         return Err(CliError::new(both!(
             "phase {phase} is not finished",
             "フェーズ{phase}はまだ終わっていません"
         ))
         .hint(both!(
-            "`tidegate workflow note {phase} --status complete` completes it, `tidegate workflow phase {next}` starts the next one",
-            "`tidegate workflow note {phase} --status complete` で完了にするか、`tidegate workflow phase {next}` で次を始めてください"
+            "`tidegate workflow note {phase} --status complete` completes it",
+            "`tidegate workflow note {phase} --status complete` で完了にしてください"
         )));
     }
     let report = place.check_gate(&mut standing, gate);
@@ -57,7 +58,6 @@ pub(super) fn run(args: &Args) -> Outcome {
     let now = place.project.here.now;
     place.change_manifest(&standing, |text| {
         manifest::note_passed(text, gate.number, now, report.before, report.after)
-            .map_err(|why| why.to_string())
     })?;
     let cleared = place.record_passage(&standing, gate.number, false)?;
     standing.cleared_gates.push(cleared);
@@ -68,5 +68,13 @@ pub(super) fn run(args: &Args) -> Outcome {
         did,
     );
     print_report(&report, &standing, place.project.here.now, args.of.json);
+    let manifest = usable_manifest(&standing)?;
+    let (next, current) = (gate.after + 1, manifest.current.unwrap_or_default());
+    if !args.of.json && current <= gate.after && next <= manifest.workflow.phases.len() {
+        remark::hint(both!(
+            "`tidegate workflow phase {next}` starts the next phase",
+            "`tidegate workflow phase {next}` で次のフェーズを始められます"
+        ));
+    }
     Ok(ExitCode::SUCCESS)
 }

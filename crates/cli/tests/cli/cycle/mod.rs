@@ -10,6 +10,7 @@ use crate::sandbox::{Sandbox, in_parallel};
 use crate::transcript::{Transcript, addressed, answer};
 
 mod again;
+mod success;
 
 const FILE: &str = ".claude/dev-cycle.state.json";
 const STAGES: [&str; 4] = ["sprint", "audit", "ship", "retrospective"];
@@ -23,8 +24,18 @@ pub(crate) struct Play {
 impl Play {
     pub(crate) fn new() -> Play {
         let play = Play { sandbox: Sandbox::new(), session: "s-1" };
+        for skill in STAGES {
+            play.installs(skill);
+        }
         let _ = play.begins("s-1");
         play
+    }
+
+    /// In the project.
+    fn installs(&self, skill: &str) {
+        let folder = self.sandbox.project().join(".claude/skills").join(skill);
+        fs::create_dir_all(&folder).expect("the folder of a skill");
+        fs::write(folder.join("SKILL.md"), "---\nname: x\n---\n").expect("a skill");
     }
 
     fn transcript(&self) -> PathBuf {
@@ -907,7 +918,12 @@ fn a_cycle_of_the_config() {
         "[cycle.short]\nstages = [{ name = \"a\", skill = \"do-a\" }, { name = \"b\", min_left = \"150k\" }]\nfix_loop_limit = 1\n",
     );
     play.uses(16_000);
-    assert_eq!(play.cycle(&["start", "short"]).code, Some(0));
+    let refused = play.cycle(&["start", "short"]);
+    let refused = refused.failed();
+    assert!(refused.contains("skills of the stages are not installed: do-a, b"), "{refused}");
+    assert!(refused.contains("put them into .claude/skills"), "{refused}");
+    play.installs("do-a");
+    assert_eq!(play.cycle(&["start", "short", "--anyway"]).code, Some(0));
     play.finishes("do-a");
     play.uses(17_000);
     assert!(play.held().contains("Invoke the skill `b`"));
