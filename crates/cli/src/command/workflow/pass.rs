@@ -13,7 +13,6 @@ use crate::args::ProjectArgs;
 use crate::bilingual::both;
 use crate::command::Outcome;
 use crate::error::CliError;
-use crate::print::remark;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -68,13 +67,5 @@ pub(super) fn run(args: &Args) -> Outcome {
         did,
     );
     print_report(&report, &standing, place.project.here.now, args.of.json);
-    let manifest = usable_manifest(&standing)?;
-    let (next, current) = (gate.after + 1, manifest.current.unwrap_or_default());
-    if !args.of.json && current <= gate.after && next <= manifest.workflow.phases.len() {
-        remark::hint(both!(
-            "`tidegate workflow phase {next}` starts the next phase",
-            "`tidegate workflow phase {next}` で次のフェーズを始められます"
-        ));
-    }
     Ok(ExitCode::SUCCESS)
 }

@@ -25,17 +25,10 @@ impl Play {
     pub(crate) fn new() -> Play {
         let play = Play { sandbox: Sandbox::new(), session: "s-1" };
         for skill in STAGES {
-            play.installs(skill);
+            play.sandbox.install_skill(skill);
         }
         let _ = play.begins("s-1");
         play
-    }
-
-    /// In the project.
-    fn installs(&self, skill: &str) {
-        let folder = self.sandbox.project().join(".claude/skills").join(skill);
-        fs::create_dir_all(&folder).expect("the folder of a skill");
-        fs::write(folder.join("SKILL.md"), "---\nname: x\n---\n").expect("a skill");
     }
 
     fn transcript(&self) -> PathBuf {
@@ -409,7 +402,7 @@ fn a_ship_without_a_commit_is_not_done() {
         play.bash(line, status);
     }
     assert_eq!(play.cycle(&["done", "--json"]).json()["missing"], json!(["commit"]));
-    assert!(play.held().starts_with("Commit the change (HEAD has not moved since the stage began"));
+    assert!(play.held().starts_with("Commit the change (the stage has no new commit"));
     git(&["commit", "-q", "--allow-empty", "-m", "the second"]);
     assert_eq!(play.cycle(&["status", "--json"]).json()["done"], true);
     assert!(play.held().contains("for stage retrospective"));
@@ -922,7 +915,7 @@ fn a_cycle_of_the_config() {
     let refused = refused.failed();
     assert!(refused.contains("skills of the stages are not installed: do-a, b"), "{refused}");
     assert!(refused.contains("put them into .claude/skills"), "{refused}");
-    play.installs("do-a");
+    play.sandbox.install_skill("do-a");
     assert_eq!(play.cycle(&["start", "short", "--anyway"]).code, Some(0));
     play.finishes("do-a");
     play.uses(17_000);

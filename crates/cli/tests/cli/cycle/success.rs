@@ -7,7 +7,7 @@ use super::Play;
 #[test]
 fn a_cycle_without_its_skills_does_not_start() {
     let play = Play::new();
-    fs::remove_dir_all(play.sandbox.project().join(".claude/skills/audit")).expect("a skill");
+    fs::remove_dir_all(play.sandbox.home().join(".claude/skills/audit")).expect("a skill");
     let refused = play.cycle(&["start"]);
     let refused = refused.failed();
     assert!(refused.contains("skills of the stages are not installed: audit"), "{refused}");
