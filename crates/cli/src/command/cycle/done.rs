@@ -27,8 +27,8 @@ Examples:
 
 The next stage begins when the turn ends, if `done_when` of the stage can be seen;
 this command names what is missing. `open` counts open findings: with more than 0 the
-stage is not done, and once its rounds of review and fix are used up, it fails. So does
-`critical=2`, `high=1` and the like, in a stage that promises `no-open-findings`.
+stage is not done, and once its rounds of review and fix are used up, it fails. Where
+`no-open-findings` is promised, metrics such as `critical=2` or `high=1` count, too.
 The closing message and the history show the metrics.")]
 pub(crate) struct Args {
     /// Result of the stage, such as a count; can be repeated
