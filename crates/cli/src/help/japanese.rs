@@ -639,6 +639,10 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("Status of the phase", "フェーズの状態です"),
     ("Complete the phase before and start this one", "前のフェーズを完了にし、このフェーズを始めます"),
     (
+        "Claude runs a workflow with `start`, `phase`, `note`, `check` and `pass`; its skills say how: `tidegate init --with workflow` installs them. You can look with `status`, and only you can `skip` a checkpoint.",
+        "ワークフローは Claude が `start`、`phase`、`note`、`check`、`pass` で進めます。やり方はスキルにあり、`tidegate init --with workflow` で入ります。状態は `status` で見られます。チェックポイントを `skip` できるのは人だけです。",
+    ),
+    (
         "A phase behind a checkpoint starts once `tidegate workflow pass` has recorded that checkpoint; until then this command lists what is missing. The last phase ends the workflow: `tidegate workflow note 16 --status complete`.",
         "チェックポイントの先のフェーズは、`tidegate workflow pass` で記録すると始められます。それまでは足りないものを示します。最後のフェーズを完了にするとワークフローが終わります: `tidegate workflow note 16 --status complete`",
     ),

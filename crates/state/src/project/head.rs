@@ -50,9 +50,8 @@ pub fn count_new_commits(path: &Path, head: &str, began: Millis) -> Option<usize
     }
     let is_since = |step: &&HeadMove<'_>| step.at >= began.0 / 1000;
     let made = moves.iter().filter(is_since).filter(|step| step.makes_commit()).count();
-    let leads_here = |step: &HeadMove<'_>| {
-        step.to == head && (step.makes_commit() || made > 0 && step.rewrites_commit())
-    };
+    let leads_here =
+        |step: &HeadMove<'_>| step.to == head && (step.makes_commit() || made > 0 && step.rewrites_commit());
     Some(if moves.iter().filter(is_since).any(leads_here) { made } else { 0 })
 }
 
@@ -162,11 +161,20 @@ mod tests {
         };
         let (a, b) = (('a', 900, "commit: a"), ('b', 1001, "commit: b"));
         assert_eq!(count(&[a, b]), Some(1));
-        assert_eq!(count(&[a, ('b', 1000, "commit (initial): b"), ('c', 1002, "commit (merge): c")]), Some(2));
+        assert_eq!(
+            count(&[a, ('b', 1000, "commit (initial): b"), ('c', 1002, "commit (merge): c")]),
+            Some(2)
+        );
         assert_eq!(count(&[a, ('b', 1001, "merge x: Merge made by the 'ort' strategy.")]), Some(1));
         assert_eq!(count(&[a, b, ('c', 1002, "commit (amend): c")]), Some(1));
-        assert_eq!(count(&[a, b, ('c', 1002, "rebase (pick): b"), ('c', 1002, "rebase (finish): x")]), Some(1));
-        assert_eq!(count(&[a, b, ('a', 1002, "reset: moving to HEAD~1"), ('b', 1003, "reset: moving to b")]), Some(1));
+        assert_eq!(
+            count(&[a, b, ('c', 1002, "rebase (pick): b"), ('c', 1002, "rebase (finish): x")]),
+            Some(1)
+        );
+        assert_eq!(
+            count(&[a, b, ('a', 1002, "reset: moving to HEAD~1"), ('b', 1003, "reset: moving to b")]),
+            Some(1)
+        );
         for other in [
             "reset: moving to HEAD~1",
             "checkout: moving from main to old",

@@ -45,7 +45,9 @@ pub(super) fn run(args: &Args) -> Outcome {
         // The session would notice at its next stop; this is sooner.
         let _ = place.append_marks(&owner, &[CycleMark::StageLeft.into()]);
     }
-    if let Some(own) = state.session_id.as_deref().and_then(|id| SessionId::parse(id).ok()).filter(|_| by_agent) {
+    if let Some(own) =
+        state.session_id.as_deref().and_then(|id| SessionId::parse(id).ok()).filter(|_| by_agent)
+    {
         let dropped = DroppedCycle { cycle: state.cycle.clone(), stage: state.stage.clone() };
         place.append_marks(&own, &[CycleMark::Dropped(dropped).into()])?;
     }

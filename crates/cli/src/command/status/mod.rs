@@ -194,7 +194,9 @@ impl Cycle {
             done: active.filter(|_| is_here).map(|active| {
                 list_missing(&known.stages[at], active, &state, &evidence, &session.marks).is_empty()
             }),
-            live: other.as_deref().map(|other| cycle::is_live(&here.state, other, here.now, client::is_running)),
+            live: other
+                .as_deref()
+                .map(|other| cycle::is_live(&here.state, other, here.now, client::is_running)),
             session: other,
             resumes_at: state.resumes_at().to_owned(),
             stopped_reason: state.stopped_reason,

@@ -92,16 +92,15 @@ pub(super) fn run(args: &Args) -> Outcome {
     place.follow_change(&standing)?;
     let tokens = wanted.summary.map(estimate_tokens);
     if args.of.json {
-        print::json(
-            &json!({
-                "manifest": standing.path, "phase": number, "section": key, "summary_tokens": tokens,
-                "complete": ends && pending.is_none(),
-            }),
-        );
+        print::json(&json!({
+            "manifest": standing.path, "phase": number, "section": key, "summary_tokens": tokens,
+            "complete": ends && pending.is_none(),
+        }));
         return Ok(ExitCode::SUCCESS);
     }
     let path = &standing.path;
-    let mut page = Page::of(both!("Wrote phases.{key} in {path}.", "{path} の phases.{key} に書き込みました。"));
+    let mut page =
+        Page::of(both!("Wrote phases.{key} in {path}.", "{path} の phases.{key} に書き込みました。"));
     if let Some(next) = describe_next(manifest, number, args.status.as_deref(), pending.filter(|_| is_last)) {
         page.paragraph(next);
     }
@@ -139,7 +138,9 @@ fn describe_next(
             "Next: `tidegate workflow pass {gate}`, then `tidegate workflow phase {next}`",
             "次は `tidegate workflow pass {gate}`、そのあと `tidegate workflow phase {next}` です。"
         ),
-        (None, None) => both!("Next: `tidegate workflow phase {next}`", "次は `tidegate workflow phase {next}` です。"),
+        (None, None) => {
+            both!("Next: `tidegate workflow phase {next}`", "次は `tidegate workflow phase {next}` です。")
+        }
     })
 }
 

@@ -266,7 +266,11 @@ impl ProjectWorkflow {
         if manifest.complete && standing.pending_gates().is_empty() {
             // In a session the hook after this command ends it, and tells the person.
             let ends = self.uses(&standing) && !approval::is_by_agent(&self.project.here.env);
-            return if ends { self.append_mark(&session.id, WorkflowMark::WorkflowLeft.into()) } else { Ok(()) };
+            return if ends {
+                self.append_mark(&session.id, WorkflowMark::WorkflowLeft.into())
+            } else {
+                Ok(())
+            };
         }
         if self.uses(&standing) {
             let mark = |gate| WorkflowMark::GatePending(PendingGate::new(gate, now)).into();

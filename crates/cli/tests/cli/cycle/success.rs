@@ -27,7 +27,10 @@ fn severe_findings_outweigh_open_0() {
     assert!(said.ok().contains("not done yet: critical=5 was reported"), "{said:?}");
     assert!(play.held().contains("--metric open=N --metric critical=N"));
     let said = play.cycle(&["done", "--metric", "open=0"]);
-    assert!(said.ok().contains("not done yet: critical=5 was reported"), "leaving it out settles nothing: {said:?}");
+    assert!(
+        said.ok().contains("not done yet: critical=5 was reported"),
+        "leaving it out settles nothing: {said:?}"
+    );
     let said = play.cycle(&["done", "--metric", "open=0", "--metric", "critical=0"]);
     assert!(said.ok().contains(" is done. "), "{said:?}");
 }

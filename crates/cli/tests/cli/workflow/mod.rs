@@ -523,18 +523,22 @@ fn no_phase_is_reached_past_a_checkpoint() {
 #[test]
 fn the_last_phase_ends_the_workflow() {
     let play = Play::new();
-    play.sandbox.config("[workflow.short]\nphases = [\"plan\", { name = \"build\", gate = true }, \"end\"]\n");
+    play.sandbox
+        .config("[workflow.short]\nphases = [\"plan\", { name = \"build\", gate = true }, \"end\"]\n");
     play.gate(&["start", "x", "--workflow", "short"]).ok();
     play.gate(&["phase", "2"]).ok();
     let summary = "Built the parser. Key decisions: none.";
-    let words = ["workflow", "note", "2", "--output", "build.md", "--summary", summary, "--status", "complete"];
+    let words =
+        ["workflow", "note", "2", "--output", "build.md", "--summary", summary, "--status", "complete"];
     let words = [&words[..], &["--session", SESSION]].concat();
     let noted = play.sandbox.run_with(&words, "built\n".repeat(200).as_bytes());
     assert!(noted.ok().contains("Next: `tidegate workflow pass 1`"), "{noted:?}");
     play.gate(&["pass", "1"]).ok();
     assert!(play.gate(&["phase", "3"]).ok().contains("It is the last phase."));
     assert!(play.gate(&["status"]).words().contains("ends the workflow"));
-    assert!(play.gate(&["note", "3", "--status", "complete"]).ok().contains("The workflow short is complete."));
+    assert!(
+        play.gate(&["note", "3", "--status", "complete"]).ok().contains("The workflow short is complete.")
+    );
     assert!(play.text().contains("status: complete\n"), "{}", play.text());
     let start = |session: &str| {
         let payload = json!({ "hook_event_name": "SessionStart", "source": "startup" });

@@ -58,7 +58,8 @@ impl Feature for Room {
 
     fn observe(facts: &Facts<'_>, _: &Config) -> Vec<Mark> {
         let stage = facts.marks.value().and_then(|marks| marks.cycle.stage.as_ref());
-        let Some(command) = facts.event.finished_command().filter(|_| stage.is_some_and(|stage| !stage.published))
+        let Some(command) =
+            facts.event.finished_command().filter(|_| stage.is_some_and(|stage| !stage.published))
         else {
             return Vec::new();
         };

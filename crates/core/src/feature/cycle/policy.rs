@@ -427,7 +427,10 @@ fn report_declined(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
 fn block_stop(facts: &Facts<'_>, stage: &ActiveStage, missing: &[Missing]) -> Verdict {
     let ActiveStage { cycle, stage: name, skill, number, of, done, .. } = stage;
     let counts = |missing: &Missing| {
-        matches!(missing, Missing::Report | Missing::OpenFindings(_) | Missing::Severe(..) | Missing::Forbidden)
+        matches!(
+            missing,
+            Missing::Report | Missing::OpenFindings(_) | Missing::Severe(..) | Missing::Forbidden
+        )
     };
     let mut report = String::from("run `tidegate cycle done");
     if missing.iter().any(counts) {

@@ -35,7 +35,8 @@ pub(super) fn find_reservation<'c>(constraints: &'c [String], stage: &Stage) -> 
 
 fn reserves(constraint: &str, stage: &Stage) -> bool {
     let said = constraint.to_lowercase();
-    let names = [stage.name.to_lowercase(), stage.skill.rsplit(':').next().unwrap_or_default().to_lowercase()];
+    let names =
+        [stage.name.to_lowercase(), stage.skill.rsplit(':').next().unwrap_or_default().to_lowercase()];
     let publishes = stage.done_when.contains(&DoneWhen::Commit)
         || PUBLISHES.iter().any(|step| names.iter().any(|name| name.starts_with(step)));
     reserves_english(&said, &names, publishes) || reserves_japanese(&said, &names, publishes)

@@ -594,7 +594,8 @@ mod tests {
     #[test]
     fn a_second_attempt_counts_on_top_of_the_first() {
         let head = |commit: &str| Some(Head { commit: commit.into(), root: "/p".into() });
-        let file = |print: &str| vec![("docs/a.md".to_owned(), Some(print.to_owned()).filter(|it| it != "a"))];
+        let file =
+            |print: &str| vec![("docs/a.md".to_owned(), Some(print.to_owned()).filter(|it| it != "a"))];
         let at = |commit: &str| StageStart { head: head(commit), files: file(commit) };
         let mut state = CycleState::started("dev-cycle", Millis(0));
         state.begin_stage("ship", Millis(1000), Some(10), at("a"));

@@ -72,8 +72,7 @@ pub fn is_overtaken(active: &ActiveStage, state: &CycleState, cycle: &Cycle, at:
         let is_done = active.done
             && (active.invoked || !promises(&DoneWhen::Skill))
             && (open == Some(0) || open.is_none() && !promises(&DoneWhen::NoOpenFindings))
-            && !(promises(&DoneWhen::NoOpenFindings)
-                && state.severe_findings_of(&active.stage).is_some());
+            && !(promises(&DoneWhen::NoOpenFindings) && state.severe_findings_of(&active.stage).is_some());
         at > own + 1 || !is_done
     })
 }

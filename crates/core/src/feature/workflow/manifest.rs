@@ -557,11 +557,14 @@ mod tests {
     #[test]
     fn a_later_phase_that_began_shows_the_end_of_one() {
         let is_past = |third: &str, fourth: &str| {
-            let text = format!("current_phase: 3\nphases: {{3: {{status: {third}}}, 4: {{status: {fourth}}}}}\n");
+            let text =
+                format!("current_phase: 3\nphases: {{3: {{status: {third}}}, 4: {{status: {fourth}}}}}\n");
             read(&text).unwrap().is_past(3)
         };
         assert!(is_past("complete", "in_progress") && is_past("skipped", "complete"));
-        for (third, fourth) in [("in_progress", "in_progress"), ("complete", "pending"), ("complete", "skipped")] {
+        for (third, fourth) in
+            [("in_progress", "in_progress"), ("complete", "pending"), ("complete", "skipped")]
+        {
             assert!(!is_past(third, fourth), "{third}, {fourth}");
         }
     }

@@ -57,9 +57,8 @@ fn requests_word(message: &str) -> bool {
     };
     let closing = &sentences[sentences.len().saturating_sub(CLOSING)..];
     let has = |cue: &Cue, sentence: &Sentence| cue.find_first(&sentence.text).is_some();
-    let asks = |sentence: &Sentence| {
-        has(plain, sentence) || has(requests, sentence) && !has(settled, sentence)
-    };
+    let asks =
+        |sentence: &Sentence| has(plain, sentence) || has(requests, sentence) && !has(settled, sentence);
     // In the last sentence, a word for the person and one for a decision are enough.
     let leaves_decision = |last: &Sentence| {
         language == Language::English && has(&PERSON, last) && has(&DECIDES, last) && !has(settled, last)
@@ -90,7 +89,8 @@ fn without_quotations(message: &str) -> String {
     own
 }
 
-static PERSON: Cue = cue(1, " you | your | yours | let me know the | let me know what | tell me | the team | the person ");
+static PERSON: Cue =
+    cue(1, " you | your | yours | let me know the | let me know what | tell me | the team | the person ");
 
 static DECIDES: Cue = cue(
     1,

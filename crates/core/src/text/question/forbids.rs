@@ -37,13 +37,16 @@ const PROHIBITS_JA: [&str; 13] = [
     "不可",
 ];
 /// After the prohibition: it does not apply.
-const SETTLED_JA: [&str; 6] = ["はありません", "はない", "見つかりません", "ませんでした", "解消", "なくなりました"];
+const SETTLED_JA: [&str; 6] =
+    ["はありません", "はない", "見つかりません", "ませんでした", "解消", "なくなりました"];
 
 pub fn forbids_publishing(message: &str) -> bool {
     let (language, sentences) = read_sentences(message);
     sentences.iter().any(|sentence| match language {
         // A Japanese message may have English sentences.
-        Language::Japanese => forbids_japanese(&sentence.text) || forbids_english(&sentence.text.to_lowercase()),
+        Language::Japanese => {
+            forbids_japanese(&sentence.text) || forbids_english(&sentence.text.to_lowercase())
+        }
         Language::English => forbids_english(&sentence.text),
     })
 }

@@ -231,8 +231,10 @@ impl Draft {
                 state.metrics.insert(state.stage.clone(), serde_json::json!({ "open": open }));
             }
             if let Some((name, value)) = &self.metrics {
-                let value = serde_json::from_str(value).unwrap_or_else(|_| serde_json::Value::from(value.as_str()));
-                let metrics = state.metrics.entry(state.stage.clone()).or_insert_with(|| serde_json::json!({}));
+                let value =
+                    serde_json::from_str(value).unwrap_or_else(|_| serde_json::Value::from(value.as_str()));
+                let metrics =
+                    state.metrics.entry(state.stage.clone()).or_insert_with(|| serde_json::json!({}));
                 metrics[name] = value;
             }
             let stage = state.stage.clone();

@@ -210,7 +210,10 @@ fn no_way_leads_around_a_checkpoint() {
         .main_with(|request| {
             let refused = request.last_tool_result();
             assert!(refused.is_error, "{refused:?}");
-            assert!(refused.text.contains("checkpoint 1 after phase 3 comes first. Missing: "), "{refused:?}");
+            assert!(
+                refused.text.contains("checkpoint 1 after phase 3 comes first. Missing: "),
+                "{refused:?}"
+            );
             gate("note 3 --status skipped").used(22_000)
         })
         .main(gate("phase 4").used(22_500))
