@@ -67,7 +67,14 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Cycle(cycle::CycleCommand),
     /// Run a workflow in phases, with checkpoints between them
-    #[command(subcommand, alias = "gate")]
+    #[command(
+        subcommand,
+        alias = "gate",
+        after_help = "\
+Claude runs a workflow with `start`, `phase`, `note`, `check` and `pass`; its skills say
+how: `tidegate init --with workflow` installs them. You can look with `status`, and only
+you can `skip` a checkpoint."
+    )]
     Workflow(workflow::WorkflowCommand),
     /// Answer one hook event
     Hook(hook::Args),

@@ -10,6 +10,7 @@ pub(crate) fn because(reason: &str) -> Bilingual {
 
 /// Sorted by the English text.
 const REASONS: &[(&str, &str)] = &[
+    ("Claude gave the cycle up", "Claude がサイクルをやめました"),
     ("a call without an id", "呼び出しに ID がありません"),
     (
         "a check did not count; blocked as often as the config allows",
@@ -201,6 +202,7 @@ const REASONS: &[(&str, &str)] = &[
     ("the person does not let it continue", "人が続行を認めていません"),
     ("the person has not answered", "まだ答えがありません"),
     ("the person interrupted", "人が中断しました"),
+    ("the person wants to be asked before the next stage", "次のステージの前に人に確認します"),
     ("the phase is not known", "フェーズがわかりません"),
     ("the phase is the same", "フェーズは同じです"),
     ("the prompt asks for nothing new", "プロンプトに新しい依頼はありません"),

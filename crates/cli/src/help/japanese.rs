@@ -552,15 +552,16 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("sprint, audit, ship, retrospective", "sprint、audit、ship、retrospective の順"),
     ("the cycle [cycle.release] of your config", "自分の設定の [cycle.release] のサイクル"),
     (
-        "At the end of a turn whose stage is done, the next stage begins if the context has room for it. Otherwise the cycle stops, and another session can continue it. Only one live session of a project can run a cycle.",
-        "ステージが終わったターンの最後に、コンテキストに余裕があれば次のステージを始めます。なければサイクルは止まり、別のセッションで続けられます。1つのプロジェクトでサイクルを進められるのは、1つのセッションだけです。",
+        "At the end of a turn whose stage is done, the next stage begins if the context has room for it. Otherwise the cycle stops, and another session can continue it. Only one live session of a project can run a cycle. Each stage needs its skill: `tidegate init --with cycle` installs those of the built-in cycle.",
+        "ステージが終わったターンの最後に、コンテキストに余裕があれば次のステージを始めます。なければサイクルは止まり、別のセッションで続けられます。1つのプロジェクトでサイクルを進められるのは、1つのセッションだけです。各ステージにはスキルが必要です。組み込みのサイクルのスキルは `tidegate init --with cycle` で入ります。",
     ),
+    ("Start although skills of its stages were not found", "ステージのスキルが見つからなくても始めます"),
     ("Name of the cycle", "サイクルの名前です"),
     ("Show the state of this project's cycle", "このプロジェクトのサイクルの状態を表示します"),
     ("Mark the stage as done", "ステージを完了にします"),
     (
-        "The next stage begins when the turn ends, if `done_when` of the stage can be seen; this command names what is missing. `open` counts open findings: with more than 0 the stage is not done, and once its rounds of review and fix are used up, it fails. The closing message and the history show the metrics.",
-        "ステージの `done_when` を確認できれば、ターンの終わりに次のステージを始めます。足りないものはこのコマンドが示します。`open` は未対応の指摘の数です。0でなければステージは終わらず、レビューと修正の回数を使い切ると失敗になります。結果の値は、終わりのメッセージと履歴に出ます。",
+        "The next stage begins when the turn ends, if `done_when` of the stage can be seen; this command names what is missing. `open` counts open findings: with more than 0 the stage is not done, and once its rounds of review and fix are used up, it fails. Where `no-open-findings` is promised, metrics such as `critical=2` or `high=1` count, too. The closing message and the history show the metrics.",
+        "ステージの `done_when` を確認できれば、ターンの終わりに次のステージを始めます。足りないものはこのコマンドが示します。`open` は未対応の指摘の数です。0でなければステージは終わらず、レビューと修正の回数を使い切ると失敗になります。`no-open-findings` を求めるステージでは、`critical=2` や `high=1` のような値も数えます。結果の値は、終わりのメッセージと履歴に出ます。",
     ),
     (
         "Result of the stage, such as a count; can be repeated",
@@ -585,6 +586,10 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "このステージ以降に必要なトークンが残っていなくても始めます",
     ),
     ("Give up the cycle and keep its costs in the history", "サイクルをやめ、かかった量を履歴に残します"),
+    (
+        "An agent can give up only the cycle of its own session, and Tidegate tells the person when the turn ends.",
+        "エージェントがやめられるのは自分のセッションのサイクルだけで、ターンの終わりに Tidegate が人に伝えます。",
+    ),
     ("Show the cost of stages and the room that they need", "ステージにかかった量と、必要な余裕を表示します"),
     (
         "`from here` is the cost of a stage and all stages after it, in cycles that finished them. With min_left = \"auto\" its 80th percentile counts, from five cycles on.",
@@ -651,8 +656,12 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("Status of the phase", "フェーズの状態です"),
     ("Complete the phase before and start this one", "前のフェーズを完了にし、このフェーズを始めます"),
     (
-        "If the checkpoint between the phases has not passed, the phase starts all the same, but agents stay blocked.",
-        "間のチェックポイントに合格していなくてもフェーズは始まりますが、エージェントはブロックされたままです。",
+        "Claude runs a workflow with `start`, `phase`, `note`, `check` and `pass`; its skills say how: `tidegate init --with workflow` installs them. You can look with `status`, and only you can `skip` a checkpoint.",
+        "ワークフローは Claude が `start`、`phase`、`note`、`check`、`pass` で進めます。やり方はスキルにあり、`tidegate init --with workflow` で入ります。状態は `status` で見られます。チェックポイントを `skip` できるのは人だけです。",
+    ),
+    (
+        "A phase behind a checkpoint starts once `tidegate workflow pass` has recorded that checkpoint; until then this command lists what is missing. The last phase ends the workflow: `tidegate workflow note 16 --status complete`.",
+        "チェックポイントの先のフェーズは、`tidegate workflow pass` で記録すると始められます。それまでは足りないものを示します。最後のフェーズを完了にするとワークフローが終わります: `tidegate workflow note 16 --status complete`",
     ),
     (
         "Start a workflow in this session, with a new manifest",

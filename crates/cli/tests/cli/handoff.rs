@@ -89,7 +89,7 @@ fn it_says_what_files_and_marks_know() {
 #[test]
 fn a_cycle_is_part_of_it() {
     let sandbox = at_work();
-    by_agent(&sandbox, &["cycle", "start"]).ok();
+    by_agent(&sandbox, &["cycle", "start", "--anyway"]).ok();
     by_agent(&sandbox, &["handoff"]).ok();
     let handoff = text(&sandbox, "handoff.md");
     let stages = "## State of the work: cycle dev-cycle, running\n\n- sprint: under way\n- audit: not begun\n\
@@ -106,7 +106,7 @@ fn a_compaction_in_a_cycle_writes_it() {
     let sandbox = at_work();
     let _ = sandbox.event(&event(&sandbox, "PreCompact.auto"));
     assert!(!path(&sandbox, "handoff.md").exists());
-    by_agent(&sandbox, &["cycle", "start"]).ok();
+    by_agent(&sandbox, &["cycle", "start", "--anyway"]).ok();
     let _ = sandbox.event(&event(&sandbox, "PreCompact.auto"));
     let handoff = text(&sandbox, "handoff.md");
     assert!(handoff.contains("- sprint: under way\n"), "{handoff}");

@@ -50,7 +50,7 @@ fn queue_session(
         return Ok(false);
     };
     // A live session leaves its own job.
-    if cycle::is_live(state, session.as_str(), now) {
+    if cycle::is_live(state, session.as_str(), now, |_| None) {
         return Ok(false);
     }
     let from = known.memory.spooled.map_or(0, |spooled| spooled.to);

@@ -14,15 +14,18 @@ use tidegate_core::feature::config::Config;
 use tidegate_core::feature::cycle::effect::{CycleStep, Effect};
 use tidegate_core::feature::cycle::standing::{CycleStanding, StageEvidence, is_session_live};
 use tidegate_core::feature::cycle::state::{MAX_SESSIONS_TOLD, STATE_FILE};
-use tidegate_core::feature::cycle::{CycleRun, CycleState, DoneWhen, Head, Stage, history};
+use tidegate_core::feature::cycle::{CycleRun, CycleState, DoneWhen, Head, Stage, StageStart, history};
 use tidegate_core::feature::facts::{Facts, Known};
+use tidegate_core::feature::marks::ClientProcess;
+use tidegate_core::text::fnv;
 use tidegate_core::time::Millis;
 
 use crate::feature::HookContext;
 use crate::feature::knowledge::edit::{lock_project, remove_leftovers};
 use crate::file::{append, bounded, replace};
 use crate::place::StateDir;
-use crate::project::head::read_head;
+use crate::project::head::{count_new_commits, read_head};
+use crate::session::clients::is_over;
 use crate::session::{claims, marks};
 
 /// A copy of the budget for other tools.
@@ -35,6 +38,9 @@ const LARGEST: u64 = 256 * 1024;
 
 /// The end of a longer history is enough.
 const LARGEST_HISTORY: u64 = 512 * 1024;
+
+/// Of a larger promised file, size and time are compared, not the content.
+const LARGEST_PROMISED: u64 = 256 * 1024;
 
 /// Files that are kept aside.
 const MOST_ASIDE: usize = 100;
@@ -95,28 +101,56 @@ pub fn look_for_evidence(standing: &CycleStanding, root: &Path, works_in: &Path)
     let began_in = progress.and_then(|progress| progress.head.as_ref()).map(|head| Path::new(&head.root));
     let began = progress.and_then(|progress| Millis::from_iso(progress.began.as_deref()?));
     let stage = &cycle.stages[at];
-    let files = stage.done_when.iter().filter_map(|sign| match sign {
+    let is_written = |path: &&String| {
+        let before = progress.and_then(|progress| progress.files.iter().find(|(known, _)| known == *path));
+        let path = root.join(path);
+        match before {
+            Some((_, before)) => fingerprint(&path).is_some_and(|now| before.as_ref() != Some(&now)),
+            None => is_written_since(&path, began),
+        }
+    };
+    let began_in = began_in.filter(|_| wants_commit(stage));
+    let head = began_in.and_then(read_head);
+    let commits = began_in.zip(head.as_deref()).zip(began);
+    StageEvidence {
+        commits: commits.and_then(|((root, head), began)| count_new_commits(root, head, began)),
+        head,
+        next: cycle.stages.get(at + 1).map(|next| look_at_start(next, root, works_in)).unwrap_or_default(),
+        written: promised_files(stage).filter(is_written).cloned().collect(),
+    }
+}
+
+fn promised_files(stage: &Stage) -> impl Iterator<Item = &String> {
+    stage.done_when.iter().filter_map(|sign| match sign {
         DoneWhen::File(path) => Some(path),
         _ => None,
-    });
-    StageEvidence {
-        head: began_in.filter(|_| wants_commit(stage)).and_then(read_head),
-        next_head: cycle.stages.get(at + 1).and_then(|next| head_for(next, works_in)),
-        written: files.filter(|path| is_written_since(&root.join(path), began)).cloned().collect(),
-    }
+    })
 }
 
 fn wants_commit(stage: &Stage) -> bool {
     stage.done_when.contains(&DoneWhen::Commit)
 }
 
-/// The commit to compare with at the end of the stage, if that stage wants one.
-pub fn head_for(stage: &Stage, works_in: &Path) -> Option<Head> {
-    let commit = Some(works_in).filter(|_| wants_commit(stage)).and_then(read_head)?;
-    Some(Head { commit, root: works_in.to_string_lossy().into_owned() })
+/// What the stage is compared with at its end.
+pub fn look_at_start(stage: &Stage, root: &Path, works_in: &Path) -> StageStart {
+    let commit = Some(works_in).filter(|_| wants_commit(stage)).and_then(read_head);
+    let of = |commit| Head { commit, root: works_in.to_string_lossy().into_owned() };
+    let file = |path: &String| (path.clone(), fingerprint(&root.join(path)));
+    StageStart { head: commit.map(of), files: promised_files(stage).map(file).collect() }
 }
 
-/// To the second: file systems round their times.
+/// `None` without a file, or if it is empty.
+fn fingerprint(path: &Path) -> Option<String> {
+    let found = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    if found.len() > LARGEST_PROMISED {
+        let at = found.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+        return Some(format!("{}-{}", found.len(), at.as_millis()));
+    }
+    let text = bounded::read(path, LARGEST_PROMISED).ok().filter(|text| !text.trim_ascii().is_empty())?;
+    Some(format!("{:016x}", fnv::hash(text)))
+}
+
+/// For stages that version 0.1 began. To the second: file systems round their times.
 fn is_written_since(path: &Path, began: Option<Millis>) -> bool {
     let Ok(found) = fs::metadata(path) else { return false };
     let written = found.modified().ok().and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
@@ -125,10 +159,17 @@ fn is_written_since(path: &Path, began: Option<Millis>) -> bool {
 }
 
 /// Whether this session is still running.
-pub fn is_live(state: &StateDir, session: &str, now: Millis) -> bool {
+pub fn is_live(
+    state: &StateDir,
+    session: &str,
+    now: Millis,
+    is_running: fn(ClientProcess) -> Option<bool>,
+) -> bool {
     let Ok(id) = SessionId::parse(session) else { return false };
     let folder = state.session(&id);
-    is_session_live(marks::read(&folder).value(), claims::last_heard(&folder), now)
+    let marks = marks::read(&folder);
+    let is_over = marks.value().is_some_and(|marks| is_over(&marks.session, is_running));
+    !is_over && is_session_live(marks.value(), claims::last_heard(&folder), now)
 }
 
 /// Finished cycles of this project, oldest first.
@@ -157,7 +198,7 @@ pub(super) fn read_facts(facts: &Facts<'_>, here: &HookContext<'_>) -> Known<Cyc
         && let (Known::Value(standing), Some(state)) = (&mut known, here.state)
     {
         let owner = standing.other_owner(here.session.as_str());
-        standing.owner_gone = owner.is_some_and(|owner| !is_live(state, owner, here.now));
+        standing.owner_gone = owner.is_some_and(|owner| !is_live(state, owner, here.now, here.is_running));
     }
     if facts.event.kind == EventKind::Stop
         && let Known::Value(standing) = &mut known
@@ -386,7 +427,7 @@ mod tests {
     fn nothing_is_changed_that_was_not_looked_at() {
         let project = Project::new(r#"{"stage": "audit"}"#);
         let mut new = CycleState::default();
-        new.begin_stage("ship", Millis(0), None, None);
+        new.begin_stage("ship", Millis(0), None, StageStart::default());
         let step = CycleStep {
             old: br#"{"stage": "sprint"}"#.to_vec(),
             new: Some(new),
@@ -409,7 +450,7 @@ mod tests {
     fn what_nobody_could_read_again_is_not_written() {
         let project = Project::new(r#"{"stage": "audit"}"#);
         let mut new = CycleState::default();
-        new.begin_stage("audit", Millis(0), None, None);
+        new.begin_stage("audit", Millis(0), None, StageStart::default());
         new.metrics.insert("log".into(), "x".repeat(300_000).into());
         let refused =
             change(&project.state, &project.root, |_| Ok(CycleChange { new: Some(new), ended: None }));
@@ -459,7 +500,35 @@ mod tests {
         let Known::Value(standing) = read(None, &project.root, &config) else { panic!() };
         let seen = look_for_evidence(&standing, &project.root, &project.root);
         assert_eq!(seen.written, ["docs/new.md"]);
-        assert_eq!((seen.head, seen.next_head), (None, None), "no stage wants a commit");
+        assert_eq!((seen.head, seen.next), (None, StageStart::default()), "no stage wants a commit");
+    }
+
+    #[test]
+    fn a_promised_file_has_other_content_than_before() {
+        let project = Project::new("{}");
+        let files = ["kept.md", "touched.md", "changed.md", "new.md", "emptied.md"];
+        let stage = Stage {
+            done_when: files.map(|path| DoneWhen::File(path.into())).into(),
+            ..Cycle::default().stages[0].clone()
+        };
+        let write = |path: &str, text: &str| fs::write(project.root.join(path), text).unwrap();
+        for path in ["kept.md", "touched.md", "changed.md", "emptied.md"] {
+            write(path, "before");
+        }
+        let start = look_at_start(&stage, &project.root, &project.root);
+        assert_eq!(start.files.iter().filter(|(_, print)| print.is_some()).count(), 4);
+        write("touched.md", "before");
+        write("changed.md", "after");
+        write("new.md", "new");
+        write("emptied.md", "\n");
+        let mut state = CycleState::started("dev-cycle", Millis(0));
+        state.begin_stage("sprint", Millis(0), None, start);
+        let text = state.to_text().into_bytes();
+        let mut cycle = Cycle::default();
+        cycle.stages[0] = stage;
+        let standing = CycleStanding::parse(text, |_| Some(cycle), |_| true);
+        let seen = look_for_evidence(&standing, &project.root, &project.root);
+        assert_eq!(seen.written, ["changed.md", "new.md"]);
     }
 
     #[test]

@@ -9,7 +9,6 @@ use std::time::UNIX_EPOCH;
 use tidegate_core::event::{EventKind, SessionId};
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known};
-use tidegate_core::feature::marks::{ClientProcess, SessionMarks};
 use tidegate_core::feature::workflow::check;
 use tidegate_core::feature::workflow::check::{FoundFile, NamedFile};
 use tidegate_core::feature::workflow::effect::Effect;
@@ -30,6 +29,7 @@ use crate::feature::knowledge::handoff;
 use crate::file::{append, bounded, replace};
 use crate::place::StateDir;
 use crate::project::paths;
+use crate::session::clients::is_over;
 use crate::session::marks;
 
 /// In bytes. A hook reads the manifest before an agent is spawned.
@@ -195,12 +195,6 @@ fn read_left(
     };
     let is_unfinished = manifest.is_some_and(|manifest| !manifest.complete) || !attached.pending.is_empty();
     is_unfinished.then_some(LeftWorkflow { attached, standing, is_over })
-}
-
-/// The client ended the session, or none of its processes runs any more.
-fn is_over(session: &SessionMarks, is_running: fn(ClientProcess) -> Option<bool>) -> bool {
-    let is_gone = |client: &ClientProcess| is_running(*client) == Some(false);
-    session.detached || (!session.clients.is_empty() && session.clients.iter().all(is_gone))
 }
 
 fn written_manifest(facts: &Facts<'_>, bound: Option<&str>) -> Option<String> {

@@ -2,5 +2,6 @@
 
 pub mod bridge;
 pub mod claims;
+pub mod clients;
 pub mod fork;
 pub mod marks;

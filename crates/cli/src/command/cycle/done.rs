@@ -6,7 +6,7 @@ use serde_json::Value;
 use tidegate_core::feature::cycle::marks::Mark as CycleMark;
 use tidegate_core::feature::cycle::state::{OPEN_FINDINGS, STILL_OPEN};
 use tidegate_core::feature::cycle::success::Missing;
-use tidegate_core::feature::cycle::{ActiveStage, CycleState};
+use tidegate_core::feature::cycle::{ActiveStage, Cycle, CycleState, DoneWhen};
 use tidegate_state::feature::cycle;
 
 use super::fail::{fail_stage, failed_page};
@@ -27,7 +27,8 @@ Examples:
 
 The next stage begins when the turn ends, if `done_when` of the stage can be seen;
 this command names what is missing. `open` counts open findings: with more than 0 the
-stage is not done, and once its rounds of review and fix are used up, it fails.
+stage is not done, and once its rounds of review and fix are used up, it fails. Where
+`no-open-findings` is promised, metrics such as `critical=2` or `high=1` count, too.
 The closing message and the history show the metrics.")]
 pub(crate) struct Args {
     /// Result of the stage, such as a count; can be repeated
@@ -47,7 +48,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         place.standing = cycle::read(Some(&here.state), &place.project.root, &here.config);
     }
     let (state, cycle, session) = place.running_cycle()?;
-    if is_unfixable(&place, state, cycle.fix_loop_limit) {
+    if is_unfixable(&place, state, cycle) {
         let state = fail_stage(&place, state.clone(), cycle, &session, STILL_OPEN)?;
         place.record_command("done", "a stage failed", Some(&state.stage));
         if args.of.json {
@@ -121,10 +122,13 @@ fn done_page(state: &CycleState, next: Option<&str>, missing: &[Missing]) -> Pag
 }
 
 /// Findings are open, and the stage has no round left to fix them.
-fn is_unfixable(place: &ProjectCycle, state: &CycleState, limit: u64) -> bool {
+fn is_unfixable(place: &ProjectCycle, state: &CycleState, cycle: &Cycle) -> bool {
     let (here, root) = (&place.project.here, &place.project.root);
     let rounds = || cycle::fix_rounds(&here.state, root, &cycle::fix_loop_of(state));
-    state.open_findings().is_some_and(|open| open > 0) && rounds() >= limit
+    let stage = cycle.position(&state.stage).and_then(|at| cycle.stages.get(at));
+    let counts_all = stage.is_some_and(|stage| stage.done_when.contains(&DoneWhen::NoOpenFindings));
+    let open = if counts_all { state.most_findings() } else { state.open_findings() };
+    open.is_some_and(|open| open > 0) && rounds() >= cycle.fix_loop_limit
 }
 
 fn add_metrics(place: &ProjectCycle, mut state: CycleState, new: &[String]) -> Result<CycleState, CliError> {

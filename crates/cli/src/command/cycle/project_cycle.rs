@@ -11,13 +11,14 @@ use tidegate_core::feature::cycle::standing::CycleStanding;
 use tidegate_core::feature::cycle::state::STATE_FILE;
 use tidegate_core::feature::cycle::success::{Missing, is_overtaken, list_missing};
 use tidegate_core::feature::cycle::{
-    ActiveStage, Cycle, CycleDamage, CycleRun, CycleState, CycleStatus, Turn,
+    ActiveStage, Cycle, CycleDamage, CycleRun, CycleState, CycleStatus, DoneWhen, Turn,
 };
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::marks::Mark;
 use tidegate_core::meter::{Meter, Reading};
 use tidegate_core::pipeline::record::Deeds;
 use tidegate_core::text::lang::Lang;
+use tidegate_hook::host::claude_code::client;
 use tidegate_state::feature::cycle;
 use tidegate_state::feature::cycle::CycleChange;
 use tidegate_state::host::claude_code::skills;
@@ -44,6 +45,41 @@ impl ProjectCycle {
         let host = self.project.here.env.place.host();
         let folders = skills::folders(Some(&self.project.root), host.as_deref(), None);
         skills::invocable_name(skill, &folders)
+    }
+
+    /// Skills that stages promise and that the client cannot find here.
+    pub(super) fn find_missing_skills(&self, cycle: &Cycle) -> Vec<String> {
+        let env = &self.project.here.env;
+        let host = env.place.host();
+        let folders = skills::folders(Some(&self.project.root), host.as_deref(), env.plugin.as_deref());
+        let wanted = cycle.stages.iter().filter(|stage| stage.done_when.contains(&DoneWhen::Skill));
+        let mut missing: Vec<String> = wanted.map(|stage| stage.skill.clone()).collect();
+        missing.retain(|name| !skills::is_installed(name, &folders, host.as_deref()));
+        missing.dedup();
+        missing
+    }
+
+    /// The person learns at the end of the turn that an agent gave a cycle up. Until then it begins no other one.
+    pub(super) fn check_drop_told(&self, session: &Session) -> Result<(), CliError> {
+        let here = &self.project.here;
+        let Some(dropped) = session.marks.cycle.dropped.as_ref().filter(|_| self.reports_at_stop()) else {
+            return Ok(());
+        };
+        if !approval::is_by_agent(&here.env) {
+            return Ok(());
+        }
+        let cycle = &dropped.cycle;
+        Err(CliError::new(both!(
+            "{cycle} was given up in this turn, and the person does not know it yet",
+            "{cycle} はこのターンでやめたもので、人はまだそれを知りません"
+        ))
+        .hint(end_the_turn()))
+    }
+
+    /// Whether the policy tells the person when a turn ends.
+    fn reports_at_stop(&self) -> bool {
+        let config = &self.project.here.config;
+        config.policies.cycle.mode == CycleMode::On && !config.switched_off(ID)
     }
 
     pub(super) fn find(of: &ProjectArgs) -> Result<ProjectCycle, CliError> {
@@ -213,14 +249,12 @@ impl ProjectCycle {
     /// The person learns of a failure when the turn ends. Until then an agent neither begins again nor drops the cycle.
     pub(super) fn check_reported(&self, state: &CycleState) -> Result<(), CliError> {
         let here = &self.project.here;
-        let is_reported_later =
-            here.config.policies.cycle.mode == CycleMode::On && !here.config.switched_off(ID);
         let owner = state.session_id.as_deref().filter(|owner| self.is_live(owner));
         let owner = owner.and_then(|owner| here.session(Some(owner)).ok());
         let stage = owner.and_then(|owner| owner.marks.cycle.stage);
         let is_unreported = state.status == CycleStatus::Failed
             && stage.is_some_and(|stage| stage.stage == state.stage && stage.cycle == state.cycle);
-        if !is_unreported || !is_reported_later || !approval::is_by_agent(&here.env) {
+        if !is_unreported || !self.reports_at_stop() || !approval::is_by_agent(&here.env) {
             return Ok(());
         }
         let stage = &state.stage;
@@ -228,14 +262,11 @@ impl ProjectCycle {
             "stage {stage} failed in this turn, and the person does not know it yet",
             "ステージ {stage} はこのターンで失敗し、人はまだそれを知りません"
         ))
-        .hint(both!(
-            "end the turn: Tidegate then tells the person, who decides how to continue",
-            "ターンを終えてください。Tidegate が人に伝え、続け方は人が決めます"
-        )))
+        .hint(end_the_turn()))
     }
 
     pub(super) fn is_live(&self, session: &str) -> bool {
-        cycle::is_live(&self.project.here.state, session, self.project.here.now)
+        cycle::is_live(&self.project.here.state, session, self.project.here.now, client::is_running)
     }
 
     fn reading(&self, session: &Session) -> Option<Reading> {
@@ -356,8 +387,8 @@ impl ProjectCycle {
         state.project = Some(self.project.root.to_string_lossy().into_owned());
         // The request in which an agent runs this may not be in the transcript yet. The hook after the call reads it.
         let used = self.used_tokens(session).filter(|_| !here.env.agent);
-        let head = cycle::head_for(&cycle.stages[at], &self.works_in(session));
-        state.begin_stage(&name, here.now, used, head);
+        let found = cycle::look_at_start(&cycle.stages[at], &self.project.root, &self.works_in(session));
+        state.begin_stage(&name, here.now, used, found);
         let state = state.updated_at(here.now);
         let active = ActiveStage::begin(&state.cycle, cycle, at, here.now, self.turn(session));
         let active = active.ok_or_else(|| no_stage(&state.cycle, &name, cycle))?;
@@ -393,6 +424,13 @@ pub(super) fn check_not_overtaken(
         "`tidegate cycle resume --from {open}` continues there",
         "`tidegate cycle resume --from {open}` でそこから続けられます"
     )))
+}
+
+fn end_the_turn() -> Bilingual {
+    both!(
+        "end the turn: Tidegate then tells the person, who decides how to continue",
+        "ターンを終えてください。Tidegate が人に伝え、続け方は人が決めます"
+    )
 }
 
 fn start_anew() -> Bilingual {

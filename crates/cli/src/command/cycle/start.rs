@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use tidegate_core::feature::cycle::standing::CycleStanding;
-use tidegate_core::feature::cycle::{ActiveStage, CycleRun, CycleState, CycleStatus};
+use tidegate_core::feature::cycle::{ActiveStage, Cycle, CycleRun, CycleState, CycleStatus};
 use tidegate_core::feature::facts::Known;
 use tidegate_state::feature::cycle;
 
@@ -12,6 +12,7 @@ use crate::args::ProjectArgs;
 use crate::bilingual::{Bilingual, both};
 use crate::command::Outcome;
 use crate::error::CliError;
+use crate::host::claude_code::shipped::Skill;
 use crate::print;
 use crate::print::page::Page;
 use crate::print::remark;
@@ -25,11 +26,15 @@ Examples:
 
 At the end of a turn whose stage is done, the next stage begins if the context has
 room for it. Otherwise the cycle stops, and another session can continue it. Only one
-live session of a project can run a cycle.")]
+live session of a project can run a cycle. Each stage needs its skill: `tidegate init
+--with cycle` installs those of the built-in cycle.")]
 pub(crate) struct Args {
     /// Name of the cycle
     #[arg(value_name = "NAME", default_value = tidegate_core::feature::cycle::BUILT_IN)]
     pub(crate) name: String,
+    /// Start although skills of its stages were not found
+    #[arg(long)]
+    pub(crate) anyway: bool,
     #[command(flatten)]
     pub(crate) of: ProjectArgs,
 }
@@ -42,6 +47,10 @@ pub(super) fn run(args: &Args) -> Outcome {
         let names: Vec<&str> = cycles.cycle_names().collect();
         return Err(no_cycle(&args.name, &names));
     };
+    if !args.anyway {
+        check_skills(&place, &cycle)?;
+    }
+    place.check_drop_told(&session)?;
     let unusable = match &place.standing {
         Known::Broken(why) => {
             return Err(place.unreadable(why));
@@ -100,6 +109,31 @@ pub(super) fn run(args: &Args) -> Outcome {
     place.record_command("start", "a cycle began", None);
     print_begun(&args.of, &place, &begun, &session);
     Ok(ExitCode::SUCCESS)
+}
+
+/// A stage whose skill cannot be invoked is never done.
+fn check_skills(place: &ProjectCycle, cycle: &Cycle) -> Result<(), CliError> {
+    let missing = place.find_missing_skills(cycle);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let listed = missing.join(", ");
+    let is_shipped = missing.iter().all(|name| Skill::find(name).is_some());
+    let error = CliError::new(both!(
+        "skills of the stages are not installed: {listed}",
+        "ステージで使うスキルがインストールされていません: {listed}"
+    ));
+    Err(if is_shipped {
+        error.hint(both!(
+            "`tidegate init --with cycle` installs them; `--anyway` starts without",
+            "`tidegate init --with cycle` で入ります。なしで始めるなら `--anyway` を付けてください"
+        ))
+    } else {
+        error.hint(both!(
+            "put them into .claude/skills, or name other skills in [cycle.NAME]; `--anyway` starts without",
+            ".claude/skills に置くか、[cycle.NAME] で別のスキルを指定してください。なしで始めるなら `--anyway` を付けてください"
+        ))
+    })
 }
 
 pub(super) fn print_begun(

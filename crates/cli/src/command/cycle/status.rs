@@ -185,6 +185,13 @@ fn cycle_page(shown: &ShownCycle<'_>) -> Page {
             .enumerate()
             .map(|(at, stage)| (data(stage.name), describe_stage(shown, at, stage))),
     );
+    if shown.status == "running" && !shown.live {
+        page.gap();
+        page.paragraph(both!(
+            "Continue with {stage}: `tidegate cycle resume` in an open session",
+            "{stage} から続けるには、開いているセッションで `tidegate cycle resume` を実行してください"
+        ));
+    }
     if shown.status != "running" {
         let next = shown.resumes_at;
         page.gap();

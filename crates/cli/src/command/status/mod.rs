@@ -20,6 +20,7 @@ use tidegate_core::pipeline::record::{MeterRecord, Record};
 use tidegate_core::text::lang::Lang;
 use tidegate_core::text::one_line::one_line;
 use tidegate_core::time::Millis;
+use tidegate_hook::host::claude_code::client;
 use tidegate_state::config::switches;
 use tidegate_state::feature::knowledge::boundary;
 use tidegate_state::feature::verification::manifests as checks;
@@ -197,7 +198,9 @@ impl Cycle {
             done: active.filter(|_| is_here).map(|active| {
                 list_missing(&known.stages[at], active, &state, &evidence, &session.marks).is_empty()
             }),
-            live: other.as_deref().map(|other| cycle::is_live(&here.state, other, here.now)),
+            live: other
+                .as_deref()
+                .map(|other| cycle::is_live(&here.state, other, here.now, client::is_running)),
             session: other,
             resumes_at: state.resumes_at().to_owned(),
             stopped_reason: state.stopped_reason,

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use tidegate_core::feature::workflow::check::{GateStep, StepFinding};
 use tidegate_core::feature::workflow::standing::WorkflowStanding;
 use tidegate_core::feature::workflow::{Gate, Manifest};
 
@@ -43,12 +44,26 @@ pub(super) fn run(args: &Args) -> Outcome {
     };
     let report = place.check_gate(&mut standing, gate);
     print_report(&report, &standing, place.project.here.now, args.of.json);
-    if report.is_met() && !args.of.json && standing.clearance(gate.number).is_none() {
-        let number = gate.number;
-        remark::hint(both!(
-            "`tidegate workflow pass {number}` records it",
-            "`tidegate workflow pass {number}` で記録できます"
-        ));
+    if !args.of.json && standing.clearance(gate.number).is_none() {
+        let (number, phase) = (gate.number, gate.after);
+        let only_compaction = report.missing().len() == 1
+            && matches!(report.finding(GateStep::Compaction), Some(StepFinding::Missing(_)));
+        remark::hint(if report.is_met() {
+            both!(
+                "`tidegate workflow pass {number}` records it",
+                "`tidegate workflow pass {number}` で記録できます"
+            )
+        } else if only_compaction {
+            both!(
+                "the person types `/compact`, then `tidegate workflow pass {number}` records it",
+                "人が `/compact` を実行したあと、`tidegate workflow pass {number}` で記録できます"
+            )
+        } else {
+            both!(
+                "`tidegate workflow note {phase}` writes what is missing, then `tidegate workflow pass {number}` records it",
+                "足りないものを `tidegate workflow note {phase}` で書き、`tidegate workflow pass {number}` で記録します"
+            )
+        });
     }
     Ok(if report.is_met() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

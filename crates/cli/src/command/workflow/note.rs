@@ -10,11 +10,12 @@ use tidegate_core::feature::workflow::check;
 use tidegate_core::feature::workflow::check::{FoundFile, NamedFile};
 use tidegate_core::feature::workflow::manifest;
 use tidegate_core::feature::workflow::standing::WorkflowStanding;
+use tidegate_core::feature::workflow::{Gate, Manifest};
 use tidegate_state::feature::workflow;
 
 use super::project_workflow::{ProjectWorkflow, find_section, usable_manifest};
 use crate::args::ProjectArgs;
-use crate::bilingual::both;
+use crate::bilingual::{Bilingual, both};
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
@@ -81,19 +82,29 @@ pub(super) fn run(args: &Args) -> Outcome {
         ));
     }
     let now = place.project.here.now;
+    let is_last = manifest.current == Some(number) && number == manifest.workflow.phases.len();
+    let ends = is_last && args.status.as_deref().is_some_and(manifest::is_finished);
+    let pending = standing.pending_gates().first().copied();
     place.change_manifest(&standing, |text| {
-        manifest::note_phase(text, &key, &wanted, now).map_err(|why| why.to_string())
+        let text = manifest::note_phase(text, &key, &wanted, now)?;
+        if ends && pending.is_none() { manifest::complete_workflow(&text) } else { Ok(text) }
     })?;
     place.follow_change(&standing)?;
     let tokens = wanted.summary.map(estimate_tokens);
     if args.of.json {
-        print::json(
-            &json!({ "manifest": standing.path, "phase": number, "section": key, "summary_tokens": tokens }),
-        );
+        print::json(&json!({
+            "manifest": standing.path, "phase": number, "section": key, "summary_tokens": tokens,
+            "complete": ends && pending.is_none(),
+        }));
         return Ok(ExitCode::SUCCESS);
     }
     let path = &standing.path;
-    Page::of(both!("Wrote phases.{key} in {path}.", "{path} の phases.{key} に書き込みました。")).print();
+    let mut page =
+        Page::of(both!("Wrote phases.{key} in {path}.", "{path} の phases.{key} に書き込みました。"));
+    if let Some(next) = describe_next(manifest, number, args.status.as_deref(), pending.filter(|_| is_last)) {
+        page.paragraph(next);
+    }
+    page.print();
     if let Some(tokens) = tokens.filter(|tokens| *tokens > check::MAX_SUMMARY_TOKENS) {
         let most = check::MAX_SUMMARY_TOKENS;
         remark::warn(both!(
@@ -102,6 +113,35 @@ pub(super) fn run(args: &Args) -> Outcome {
         ));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// After the end of a phase.
+fn describe_next(
+    manifest: &Manifest,
+    number: usize,
+    status: Option<&str>,
+    pending: Option<Gate>,
+) -> Option<Bilingual> {
+    status.filter(|status| manifest::is_finished(status))?;
+    let gate = manifest.workflow.gates().into_iter().find(|gate| gate.after == number);
+    let (name, next) = (&manifest.name, number + 1);
+    Some(match (pending, gate) {
+        (Some(Gate { number: gate, .. }), _) => both!(
+            "The workflow {name} is complete once checkpoint {gate} has passed: `tidegate workflow check {gate}`",
+            "ワークフロー {name} は、チェックポイント{gate}を通過すると完了です: `tidegate workflow check {gate}`"
+        ),
+        (None, _) if number == manifest.workflow.phases.len() => both!(
+            "The workflow {name} is complete. Nothing is left to do.",
+            "ワークフロー {name} が完了しました。残りの作業はありません。"
+        ),
+        (None, Some(Gate { number: gate, .. })) => both!(
+            "Next: `tidegate workflow pass {gate}`, then `tidegate workflow phase {next}`",
+            "次は `tidegate workflow pass {gate}`、そのあと `tidegate workflow phase {next}` です。"
+        ),
+        (None, None) => {
+            both!("Next: `tidegate workflow phase {next}`", "次は `tidegate workflow phase {next}` です。")
+        }
+    })
 }
 
 /// Refuses artifacts that a gate would not accept: no command takes them out of the manifest again.

@@ -39,14 +39,14 @@ pub(super) fn run(args: &Args) -> Outcome {
     let is_finished = manifest.current.is_some_and(|current| current > gate.after)
         || section.and_then(|section| section.status.as_deref()).is_some_and(is_finished);
     if !is_finished {
-        let (phase, next) = (gate.after, gate.after + 1);
+        let phase = gate.after;
         return Err(CliError::new(both!(
             "phase {phase} is not finished",
             "フェーズ{phase}はまだ終わっていません"
         ))
         .hint(both!(
-            "`tidegate workflow note {phase} --status complete` completes it, `tidegate workflow phase {next}` starts the next one",
-            "`tidegate workflow note {phase} --status complete` で完了にするか、`tidegate workflow phase {next}` で次を始めてください"
+            "`tidegate workflow note {phase} --status complete` completes it",
+            "`tidegate workflow note {phase} --status complete` で完了にしてください"
         )));
     }
     let report = place.check_gate(&mut standing, gate);
@@ -57,7 +57,6 @@ pub(super) fn run(args: &Args) -> Outcome {
     let now = place.project.here.now;
     place.change_manifest(&standing, |text| {
         manifest::note_passed(text, gate.number, now, report.before, report.after)
-            .map_err(|why| why.to_string())
     })?;
     let cleared = place.record_passage(&standing, gate.number, false)?;
     standing.cleared_gates.push(cleared);

@@ -14,6 +14,7 @@ use tidegate_core::feature::workflow::settings::WorkflowMode;
 use tidegate_core::feature::workflow::standing::{ClearedGate, GateContext, ManifestOwner, WorkflowStanding};
 use tidegate_core::feature::workflow::{AttachedWorkflow, Gate, Manifest, Workflow};
 use tidegate_core::pipeline::record::Deeds;
+use tidegate_core::text::yaml::Unfit;
 use tidegate_state::feature::workflow;
 use tidegate_state::feature::workflow::SoughtManifest;
 use tidegate_state::session::marks;
@@ -211,9 +212,10 @@ impl ProjectWorkflow {
     pub(super) fn change_manifest(
         &self,
         standing: &WorkflowStanding,
-        how: impl FnOnce(&str) -> Result<String, String>,
+        how: impl FnOnce(&str) -> Result<String, Unfit>,
     ) -> Result<(), CliError> {
         let (state, root) = (&self.project.here.state, Path::new(&standing.root));
+        let how = |text: &str| how(text).map_err(|why| why.to_string());
         workflow::change(state, root, Path::new(&standing.path), how).map_err(|error| {
             let path = &standing.path;
             CliError::new(both!("cannot change {path}: {error}", "{path} を変更できません: {error}")).hint(
@@ -260,6 +262,16 @@ impl ProjectWorkflow {
         let Some(session) = &self.session else { return Ok(()) };
         let standing = self.read_manifest(Path::new(&standing.root), Path::new(&standing.path))?;
         let now = self.project.here.now;
+        let manifest = usable_manifest(&standing)?;
+        if manifest.complete && standing.pending_gates().is_empty() {
+            // In a session the hook after this command ends it, and tells the person.
+            let ends = self.uses(&standing) && !approval::is_by_agent(&self.project.here.env);
+            return if ends {
+                self.append_mark(&session.id, WorkflowMark::WorkflowLeft.into())
+            } else {
+                Ok(())
+            };
+        }
         if self.uses(&standing) {
             let mark = |gate| WorkflowMark::GatePending(PendingGate::new(gate, now)).into();
             return standing
@@ -267,7 +279,6 @@ impl ProjectWorkflow {
                 .into_iter()
                 .try_for_each(|gate| self.append_mark(&session.id, mark(gate)));
         }
-        let manifest = usable_manifest(&standing)?;
         self.record_owner(&standing, Some(&session.id))?;
         let new = standing.attach(manifest, None, now);
         self.append_mark(&session.id, WorkflowMark::Workflow(Box::new(new)).into())

@@ -90,9 +90,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         .section(gate.after)
         .map_or_else(|| format!("{}_{phase}", gate.after), |section| section.key.clone());
     let now = place.project.here.now;
-    place.change_manifest(&standing, |text| {
-        manifest::note_skipped(text, &key, &reason, now).map_err(|why| why.to_string())
-    })?;
+    place.change_manifest(&standing, |text| manifest::note_skipped(text, &key, &reason, now))?;
     place.record_passage(&standing, gate.number, true)?;
     let did = Deeds { skipped_gate: Some(gate.number), ..Deeds::default() };
     let recorded = Given { how: format!("{}: {reason}", given.how), ..given };

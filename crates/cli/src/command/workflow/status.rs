@@ -167,6 +167,8 @@ fn workflow_page(shown: &ShownWorkflow<'_>, cleared: impl Fn(usize) -> Option<St
         ));
     }
     if shown.gates.is_empty() {
+        page.gap();
+        page.paragraph(describe_next(shown));
         return page;
     }
     page.heading(both!("Checkpoints", "チェックポイント"));
@@ -185,15 +187,38 @@ fn workflow_page(shown: &ShownWorkflow<'_>, cleared: impl Fn(usize) -> Option<St
         ]);
     }
     page.table(table);
-    if let Some(gate) = shown.gates.iter().find(|gate| gate.state == "pending") {
-        page.gap();
-        page.paragraph(both!(
-            "See what checkpoint {gate} needs: `tidegate workflow check {gate}`",
-            "チェックポイント{gate}に足りないものを見るには: `tidegate workflow check {gate}`",
-            gate = gate.gate
-        ));
-    }
+    page.gap();
+    page.paragraph(describe_next(shown));
     page
+}
+
+/// One step, which Claude takes.
+fn describe_next(shown: &ShownWorkflow<'_>) -> Bilingual {
+    let pending = shown.gates.iter().find(|gate| gate.state == "pending");
+    if let Some(ShownGate { gate, .. }) = pending {
+        return both!(
+            "See what checkpoint {gate} needs: `tidegate workflow check {gate}`",
+            "チェックポイント{gate}に足りないものを見るには: `tidegate workflow check {gate}`"
+        );
+    }
+    let Some(phase) = shown.phase.filter(|_| !shown.complete) else {
+        return both!("Nothing is left to do.", "残りの作業はありません。");
+    };
+    let next = phase + 1;
+    match shown.gates.iter().find(|gate| gate.after_phase == phase && gate.state == "ahead") {
+        Some(ShownGate { gate, .. }) => both!(
+            "At the end of this phase, Claude passes checkpoint {gate}. See what it needs: `tidegate workflow template {gate}`",
+            "このフェーズの終わりに、Claude がチェックポイント{gate}を通過します。必要なものを見るには: `tidegate workflow template {gate}`"
+        ),
+        None if phase == shown.of => both!(
+            "It is the last phase: `tidegate workflow note {phase} --status complete` ends the workflow",
+            "最後のフェーズです。`tidegate workflow note {phase} --status complete` でワークフローが終わります"
+        ),
+        None => both!(
+            "At the end of this phase: `tidegate workflow phase {next}`",
+            "このフェーズが終わったら: `tidegate workflow phase {next}`"
+        ),
+    }
 }
 
 fn describe_state(state: &str, at: &str, blocks: bool) -> Text {
@@ -202,7 +227,7 @@ fn describe_state(state: &str, at: &str, blocks: bool) -> Text {
         "skipped" => Text::from(both!("skipped {at}", "{at} に省略")).warning(),
         "pending" if blocks => Text::from(both!("blocks agents", "エージェントを止めています")).warning(),
         "pending" => Text::from(both!("not passed", "未通過")).warning(),
-        "ahead" => Text::from(both!("ahead", "これから")).dim(),
+        "ahead" => Text::from(both!("not reached yet", "これから")).dim(),
         other => Bilingual::data(other).into(),
     }
 }

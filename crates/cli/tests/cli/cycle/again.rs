@@ -89,3 +89,33 @@ fn an_agent_does_not_answer_its_own_question() {
     play.prompt("yes");
     assert!(play.held().contains("for stage audit"));
 }
+
+#[test]
+fn what_an_agent_drops_the_person_hears_of() {
+    let play = Play::new();
+    play.uses(10_000);
+    play.start();
+    assert_eq!(play.agent(&["abandon"]).code, Some(0));
+    let again = play.agent(&["start"]);
+    assert!(again.failed().contains("was given up in this turn"), "{again:?}");
+    let stop = play.stop();
+    assert!(message(&stop).contains("Claude gave up dev-cycle at stage sprint"), "{stop:?}");
+    assert_eq!(play.stop().stdout, "", "once");
+    assert_eq!(play.agent(&["start"]).code, Some(0));
+}
+
+#[test]
+fn an_agent_drops_no_cycle_of_another_session() {
+    let play = Play::new();
+    play.uses(10_000);
+    for file in [
+        r#"{"stage": "sprint", "session_id": "s-9"}"#,
+        r#"{"stage": "sprint"}"#,
+        r#"{"stage": "sprint", "session_id": "s-9", "status": "stopped", "skipped_stages": ["audit"]}"#,
+    ] {
+        play.write(file);
+        let refused = play.agent(&["abandon"]);
+        assert!(refused.failed().contains("nothing was changed"), "{file}: {refused:?}");
+        assert_eq!(play.text(), file);
+    }
+}

@@ -10,6 +10,7 @@ use crate::sandbox::{Sandbox, in_parallel};
 use crate::transcript::{Transcript, addressed, answer};
 
 mod again;
+mod success;
 
 const FILE: &str = ".claude/dev-cycle.state.json";
 const STAGES: [&str; 4] = ["sprint", "audit", "ship", "retrospective"];
@@ -23,6 +24,9 @@ pub(crate) struct Play {
 impl Play {
     pub(crate) fn new() -> Play {
         let play = Play { sandbox: Sandbox::new(), session: "s-1" };
+        for skill in STAGES {
+            play.sandbox.install_skill(skill);
+        }
         let _ = play.begins("s-1");
         play
     }
@@ -398,7 +402,7 @@ fn a_ship_without_a_commit_is_not_done() {
         play.bash(line, status);
     }
     assert_eq!(play.cycle(&["done", "--json"]).json()["missing"], json!(["commit"]));
-    assert!(play.held().starts_with("Commit the change (HEAD has not moved since the stage began"));
+    assert!(play.held().starts_with("Commit the change (the stage has no new commit"));
     git(&["commit", "-q", "--allow-empty", "-m", "the second"]);
     assert_eq!(play.cycle(&["status", "--json"]).json()["done"], true);
     assert!(play.held().contains("for stage retrospective"));
@@ -907,7 +911,12 @@ fn a_cycle_of_the_config() {
         "[cycle.short]\nstages = [{ name = \"a\", skill = \"do-a\" }, { name = \"b\", min_left = \"150k\" }]\nfix_loop_limit = 1\n",
     );
     play.uses(16_000);
-    assert_eq!(play.cycle(&["start", "short"]).code, Some(0));
+    let refused = play.cycle(&["start", "short"]);
+    let refused = refused.failed();
+    assert!(refused.contains("skills of the stages are not installed: do-a, b"), "{refused}");
+    assert!(refused.contains("put them into .claude/skills"), "{refused}");
+    play.sandbox.install_skill("do-a");
+    assert_eq!(play.cycle(&["start", "short", "--anyway"]).code, Some(0));
     play.finishes("do-a");
     play.uses(17_000);
     assert!(play.held().contains("Invoke the skill `b`"));

@@ -492,13 +492,9 @@ fn a_section_is_written_where_the_client_would_refuse() {
     assert!(play.sandbox.run_with(&words, b"x").failed().contains("cannot be the name of a file"));
     assert!(play.gate(&["note", "3"]).failed().contains("there is nothing to write"));
     assert!(play.gate(&["note", "17", "--status", "complete"]).failed().contains("has no phase 17"));
-    assert!(play.gate(&["phase", "4"]).words().contains("Checkpoint 1 after phase 3 has not passed"));
-    // A command of ours moved it on, and the hook sees that.
-    let call = json!({ "tool_name": "Bash", "tool_input": { "command": "tidegate workflow phase 4" }, "tool_use_id": "toolu_b",
-        "tool_response": { "stdout": "" } });
-    let told = play.event("PostToolUse", call).context().expect("the model is told");
-    assert!(told.contains("checkpoint 1, after phase 3 (discovery) has all it needs"), "{told}");
+    assert!(play.gate(&["phase", "4"]).failed().contains("checkpoint 1 after phase 3 is not recorded yet"));
     assert!(play.gate(&["pass", "1"]).ok().contains("discovery.md exists (200 lines)"));
+    assert!(play.gate(&["phase", "4"]).ok().contains("Phase 4 has started"));
     play.spawns().silent();
     for line in at_one
         .lines()
@@ -506,6 +502,50 @@ fn a_section_is_written_where_the_client_would_refuse() {
     {
         assert!(play.text().contains(line), "{line}");
     }
+}
+
+/// Neither a command nor the manifest moves past a checkpoint.
+#[test]
+fn no_phase_is_reached_past_a_checkpoint() {
+    let play = Play::new();
+    play.gate(&["start", "x"]).ok();
+    let refused = play.gate(&["phase", "9"]);
+    assert!(refused.failed().contains("checkpoint 1 after phase 3 comes first. Missing: "), "{refused:?}");
+    assert!(refused.failed().contains("then run `tidegate workflow pass 1`"), "{refused:?}");
+    play.gate(&["note", "3", "--status", "skipped"]).ok();
+    assert!(play.gate(&["phase", "4"]).failed().contains("checkpoint 1 after phase 3 comes first"));
+    play.spawns().silent();
+    play.gate(&["note", "4", "--status", "in_progress"]).ok();
+    assert!(play.denied().contains("heckpoint 1"));
+}
+
+/// The last phase ends it, and no later session takes it over.
+#[test]
+fn the_last_phase_ends_the_workflow() {
+    let play = Play::new();
+    play.sandbox
+        .config("[workflow.short]\nphases = [\"plan\", { name = \"build\", gate = true }, \"end\"]\n");
+    play.gate(&["start", "x", "--workflow", "short"]).ok();
+    play.gate(&["phase", "2"]).ok();
+    let summary = "Built the parser. Key decisions: none.";
+    let words =
+        ["workflow", "note", "2", "--output", "build.md", "--summary", summary, "--status", "complete"];
+    let words = [&words[..], &["--session", SESSION]].concat();
+    let noted = play.sandbox.run_with(&words, "built\n".repeat(200).as_bytes());
+    assert!(noted.ok().contains("Next: `tidegate workflow pass 1`"), "{noted:?}");
+    play.gate(&["pass", "1"]).ok();
+    assert!(play.gate(&["phase", "3"]).ok().contains("It is the last phase."));
+    assert!(play.gate(&["status"]).words().contains("ends the workflow"));
+    assert!(
+        play.gate(&["note", "3", "--status", "complete"]).ok().contains("The workflow short is complete.")
+    );
+    assert!(play.text().contains("status: complete\n"), "{}", play.text());
+    let start = |session: &str| {
+        let payload = json!({ "hook_event_name": "SessionStart", "source": "startup" });
+        play.sandbox.event(&addressed(payload, session, &play.transcript(), &play.sandbox.project()))
+    };
+    let _ = play.event("SessionEnd", json!({ "reason": "exit" }));
+    assert!(!start("s-2").stdout.contains("workflow"), "nothing to take over");
 }
 
 /// A terminal knows no session: who goes on there means the one that is in a workflow.
@@ -596,7 +636,7 @@ fn errors_say_how_to_go_on() {
     play.gate(&["start", "x"]).ok();
     let hint = format!("hint: `tidegate workflow attach {PATH}` uses it");
     assert!(play.gate(&["start", "x"]).failed().contains(&hint));
-    let hint = "`tidegate workflow note 3 --status complete` completes it, `tidegate workflow phase 4` starts the next one";
+    let hint = "`tidegate workflow note 3 --status complete` completes it";
     assert!(play.gate(&["pass", "1"]).failed().contains(hint));
     assert!(
         play.gate(&["attach", "/etc/hostname"]).failed().contains("hint: name a manifest inside the project")

@@ -24,11 +24,11 @@ pub enum DoneWhen {
     Skill,
     /// No edited code waits for a check.
     Verified,
-    /// The metric `open` was reported, and is zero.
+    /// The metric `open` was reported and is zero, no other one counts severe findings, and the report does not forbid to ship.
     NoOpenFindings,
-    /// `HEAD` moved since it began, or a push or a new pull request succeeded.
+    /// A commit was made since it began and is checked out, or a push or a new pull request succeeded.
     Commit,
-    /// This file of the project was written since it began. Relative to the project's root.
+    /// This file of the project is not empty, and was made or changed since it began. Relative to the project's root.
     File(String),
 }
 

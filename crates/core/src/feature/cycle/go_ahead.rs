@@ -8,7 +8,7 @@ const YES: Words =
 
 /// May stand beside them and change nothing.
 const FILLERS: Words = "on ahead it do that this please now stage the with then looks sounds is thanks thank you commit push can \
-    may to and from here all cycle perfect everything";
+    i i've have looked reviewed checked at may to and from here all cycle perfect everything";
 
 /// Longest first: a shorter one may be the beginning of a longer.
 const YES_JA: [&str; 18] = [
@@ -171,6 +171,8 @@ mod tests {
             "resume the cycle",
             "/dev-cycle",
             "yes, commit and push it",
+            "I looked at it, you can ship",
+            "ok, I've reviewed it, go ahead",
             "はい",
             "はい、お願いします。",
             "続けてください",
@@ -198,6 +200,8 @@ mod tests {
             "ship it tomorrow",
             "hello, I am back from holiday",
             "go to lunch",
+            "I looked at it",
+            "go look at it",
             "/compact",
             "continue after I looked at it",
             "okay so what now",

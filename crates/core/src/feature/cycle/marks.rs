@@ -15,6 +15,12 @@ pub enum Mark {
     StageDone(String),
     /// A push or a new pull request succeeded.
     StagePublished,
+    /// A commit that was allowed to be empty.
+    EmptyCommit,
+    /// The report contradicts the model's word: it has to be given again.
+    StageReopened,
+    /// The person was asked for the next stage.
+    NextStageAsked,
     /// The first reading in a stage that began without one: tokens in use.
     StageUsed(u64),
     /// A stop was blocked because the stage was not done.
@@ -24,11 +30,25 @@ pub enum Mark {
     /// The public copy of the budget was written.
     BudgetCopied(Millis),
     StageLeft,
+    /// An agent gave the cycle up.
+    Dropped(DroppedCycle),
+    /// The person knows that.
+    DropTold,
+}
+
+/// A cycle that an agent gave up, at this stage.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DroppedCycle {
+    pub cycle: String,
+    pub stage: String,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marks {
     pub stage: Option<ActiveStage>,
+    /// The person does not know it yet.
+    pub dropped: Option<DroppedCycle>,
 }
 
 impl RoomMarks for Marks {
@@ -40,6 +60,9 @@ impl RoomMarks for Marks {
             Mark::StageDone(name) => self.change(|stage| stage.done |= stage.stage == name),
             // One field each, so that hooks running at once do not undo each other's change.
             Mark::StagePublished => self.change(|stage| stage.published = true),
+            Mark::EmptyCommit => self.change(|stage| stage.empty_commits += 1),
+            Mark::StageReopened => self.change(|stage| stage.done = false),
+            Mark::NextStageAsked => self.change(|stage| stage.asked = true),
             Mark::StageUsed(used) => self.change(|stage| stage.used = stage.used.or(Some(used))),
             Mark::StageHeld => self.change(|stage| stage.held = true),
             Mark::StageTurn(turn) => self.change(|stage| {
@@ -50,6 +73,8 @@ impl RoomMarks for Marks {
             }),
             Mark::BudgetCopied(at) => self.change(|stage| stage.copied = at),
             Mark::StageLeft => self.stage = None,
+            Mark::Dropped(dropped) => self.dropped = Some(dropped),
+            Mark::DropTold => self.dropped = None,
         }
     }
 
@@ -58,7 +83,8 @@ impl RoomMarks for Marks {
     }
 
     fn short(&self) -> Vec<Mark> {
-        self.stage.clone().map(|stage| Mark::Stage(Box::new(stage))).into_iter().collect()
+        let stage = self.stage.clone().map(|stage| Mark::Stage(Box::new(stage)));
+        stage.into_iter().chain(self.dropped.clone().map(Mark::Dropped)).collect()
     }
 }
 
@@ -89,10 +115,15 @@ pub(in crate::feature) mod tests {
             "[ab]".prop_map(Mark::StageDone),
             Just(Mark::StageHeld),
             Just(Mark::StagePublished),
+            Just(Mark::EmptyCommit),
+            Just(Mark::StageReopened),
+            Just(Mark::NextStageAsked),
             (1u64..9).prop_map(Mark::StageUsed),
             Just(Mark::StageTurn(Turn::Interrupted)),
             Just(Mark::BudgetCopied(Millis(9))),
             Just(Mark::StageLeft),
+            "[ab]".prop_map(|stage| Mark::Dropped(DroppedCycle { cycle: stage.clone(), stage })),
+            Just(Mark::DropTold),
         ]
     }
 }

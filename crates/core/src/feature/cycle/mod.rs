@@ -26,6 +26,7 @@ pub mod history;
 pub mod marks;
 pub mod policy;
 mod publishing;
+mod reserved;
 mod resume_offer;
 mod rewrite;
 pub mod settings;
@@ -37,7 +38,7 @@ pub mod words;
 pub use definition::{Cycle, MinLeft, Stage};
 pub use done_when::DoneWhen;
 pub use history::CycleRun;
-pub use state::{CycleDamage, CycleState, CycleStatus, Head, StageProgress};
+pub use state::{CycleDamage, CycleState, CycleStatus, Head, StageProgress, StageStart};
 
 use serde::{Deserialize, Serialize};
 
@@ -57,9 +58,14 @@ impl Feature for Room {
 
     fn observe(facts: &Facts<'_>, _: &Config) -> Vec<Mark> {
         let stage = facts.marks.value().and_then(|marks| marks.cycle.stage.as_ref());
-        let command = facts.event.finished_command().filter(|_| stage.is_some_and(|stage| !stage.published));
-        let published = command.is_some_and(publishing::has_published);
-        published.then(|| marks::Mark::StagePublished.into()).into_iter().collect()
+        let Some(command) =
+            facts.event.finished_command().filter(|_| stage.is_some_and(|stage| !stage.published))
+        else {
+            return Vec::new();
+        };
+        let published = publishing::has_published(command).then_some(marks::Mark::StagePublished);
+        let empty = publishing::makes_empty_commit(command).then_some(marks::Mark::EmptyCommit);
+        published.into_iter().chain(empty).map(Mark::from).collect()
     }
 }
 
@@ -91,12 +97,18 @@ pub struct ActiveStage {
     /// A push or a new pull request succeeded since.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub published: bool,
+    /// Commits since that were allowed to be empty.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub empty_commits: usize,
     /// Tokens in use at its beginning, or at the first reading since.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub used: Option<u64>,
     /// A stop was blocked because it was not done.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub held: bool,
+    /// The person was asked for the next stage, because a constraint of theirs concerns it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub asked: bool,
     /// Stages that began since the last human prompt.
     #[serde(skip_serializing_if = "is_zero")]
     pub chained: usize,

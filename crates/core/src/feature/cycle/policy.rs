@@ -14,12 +14,13 @@ use crate::feature::cycle::effect::{self, CycleStep};
 use crate::feature::cycle::go_ahead;
 use crate::feature::cycle::history::StageCost;
 use crate::feature::cycle::marks::Mark;
+use crate::feature::cycle::reserved::find_reservation;
 use crate::feature::cycle::resume_offer;
 use crate::feature::cycle::standing::CycleStanding;
 use crate::feature::cycle::state::OUT_OF_CONTEXT;
 use crate::feature::cycle::success::{Missing, is_overtaken, list_missing};
 use crate::feature::cycle::{
-    ActiveStage, Cycle, CycleDamage, CycleRun, CycleState, CycleStatus, StageProgress, Turn, words,
+    ActiveStage, Cycle, CycleDamage, CycleRun, CycleState, CycleStatus, DoneWhen, StageProgress, Turn, words,
 };
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::marks::{Marks, SessionMark};
@@ -29,7 +30,7 @@ use crate::meter::forecast::median_growth;
 use crate::meter::{Meter, Reading, short_tokens};
 use crate::text::cut::first_chars;
 use crate::text::hidden::replace_hidden;
-use crate::text::question::{self, asks_person};
+use crate::text::question::{self, asks_person, forbids_publishing};
 
 pub use super::settings::Settings;
 
@@ -48,6 +49,12 @@ const DECLINED: &str = "cycle declined ";
 
 /// Longer metrics do not belong into a closing message.
 const MAX_METRICS_CHARS: usize = 400;
+
+/// JSON bytes at the end of a report in which it may forbid to ship.
+const REPORT_BYTES: usize = 12_000;
+
+/// A message to a person has room for this much of their own words.
+const MAX_SAID_CHARS: usize = 60;
 
 /// A message to a person has room for this much of a reason.
 const MAX_REASON_CHARS: usize = 90;
@@ -75,6 +82,9 @@ impl Policy for CyclePolicy {
         match (event.kind, stage) {
             (EventKind::Stop, Some(stage)) => {
                 Some(Needs { meter: true, cycle: true, current: stage.done, ..Needs::default() })
+            }
+            (EventKind::Stop, None) => {
+                marks.is_some_and(|marks| marks.cycle.dropped.is_some()).then(Needs::default)
             }
             (EventKind::PostToolUse, Some(_)) => {
                 let tool = matches!(event.action, Action::Question);
@@ -106,7 +116,8 @@ impl Policy for CyclePolicy {
             (EventKind::SessionStart, _) => resume_offer::offer_resume(facts),
             (EventKind::PostToolUse, Some(stage)) => note_call(facts, config, stage),
             (EventKind::UserPromptSubmit, Some(stage)) => note_prompt(facts, config, stage),
-            (EventKind::Stop, Some(stage)) => decide_at_stop(facts, config, stage),
+            (EventKind::Stop, Some(stage)) => report_dropped(facts, decide_at_stop(facts, config, stage)),
+            (EventKind::Stop, None) => report_dropped(facts, Verdict::silent("no cycle is under way here")),
             _ => Verdict::silent("no cycle is under way here"),
         }
     }
@@ -225,6 +236,20 @@ fn report_unreadable(facts: &Facts<'_>, stage: &ActiveStage, why: &str) -> Verdi
         let text = words::unreadable(facts.lang, &sanitize_line(why));
         let when_said = vec![Effect::mark(SessionMark::Notice(UNREADABLE.to_owned()))];
         verdict.says.push(Say { to: Audience::User, text, weight: 60, explains: false, when_said });
+    }
+    verdict
+}
+
+/// `tidegate cycle abandon` only answers its caller, an agent.
+fn report_dropped(facts: &Facts<'_>, mut verdict: Verdict) -> Verdict {
+    let dropped = facts.marks.value().and_then(|marks| marks.cycle.dropped.as_ref());
+    if let Some(dropped) = dropped {
+        let text = words::dropped(facts.lang, &dropped.cycle, &dropped.stage);
+        let when_said = vec![Effect::mark(Mark::DropTold)];
+        verdict.says.push(Say { to: Audience::User, text, weight: 60, explains: false, when_said });
+        if verdict.because == "no cycle is under way here" {
+            verdict.because = "Claude gave the cycle up";
+        }
     }
     verdict
 }
@@ -356,6 +381,7 @@ fn report_failure(facts: &Facts<'_>, state: &CycleState, effects: Vec<Effect>) -
 /// Claude ended the turn again. The person learns once per stage why nothing follows.
 fn leave_waiting(facts: &Facts<'_>, stage: &ActiveStage, missing: &[Missing]) -> Verdict {
     let mut verdict = pause_cycle(stage, "the stage is not done, and a stop was blocked for it");
+    verdict.effects.extend(reopen_if_forbidden(missing));
     let notice = format!("{NOT_DONE}{} {}", stage.stage, stage.began.0);
     if !facts.marks.value().is_some_and(|marks| marks.session.noticed(&notice)) {
         let text = words::stage_not_done(facts.lang, stage, missing);
@@ -400,12 +426,22 @@ fn report_declined(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
 /// A stop before the stage is done.
 fn block_stop(facts: &Facts<'_>, stage: &ActiveStage, missing: &[Missing]) -> Verdict {
     let ActiveStage { cycle, stage: name, skill, number, of, done, .. } = stage;
-    let counts = |missing: &Missing| matches!(missing, Missing::Report | Missing::OpenFindings(_));
-    let report = if missing.iter().any(counts) {
-        "run `tidegate cycle done --metric open=N`"
-    } else {
-        "run `tidegate cycle done`"
+    let counts = |missing: &Missing| {
+        matches!(
+            missing,
+            Missing::Report | Missing::OpenFindings(_) | Missing::Severe(..) | Missing::Forbidden
+        )
     };
+    let mut report = String::from("run `tidegate cycle done");
+    if missing.iter().any(counts) {
+        report.push_str(" --metric open=N");
+    }
+    for missing in missing {
+        if let Missing::Severe(name, _) = missing {
+            let _ = write!(report, " --metric {name}=N");
+        }
+    }
+    report.push('`');
     let mut steps: Vec<String> = missing.iter().filter_map(Missing::action).collect();
     if steps.is_empty() {
         steps.push(format!("finish the work and {report}"));
@@ -429,10 +465,15 @@ fn block_stop(facts: &Facts<'_>, stage: &ActiveStage, missing: &[Missing]) -> Ve
         call: Call::Deny,
         reason: Some(reason),
         because: "the stage is not done",
-        effects: vec![Effect::mark(Mark::StageHeld)],
+        effects: std::iter::once(Effect::mark(Mark::StageHeld)).chain(reopen_if_forbidden(missing)).collect(),
         asks,
         ..Verdict::pass()
     }
+}
+
+/// Other words in the next message do not settle it: the model has to report the stage as done again.
+fn reopen_if_forbidden(missing: &[Missing]) -> Option<Effect> {
+    missing.contains(&Missing::Forbidden).then(|| Effect::mark(Mark::StageReopened))
 }
 
 fn capitalize(text: &str) -> String {
@@ -487,7 +528,15 @@ impl StageEnd<'_> {
     fn list_missing(&self) -> Vec<Missing> {
         let (stage, marks) = (&self.cycle.stages[self.at], self.facts.marks.value());
         let evidence = &self.standing.evidence;
-        marks.map(|marks| list_missing(stage, self.stage, self.state, evidence, marks)).unwrap_or_default()
+        let mut missing = marks
+            .map(|marks| list_missing(stage, self.stage, self.state, evidence, marks))
+            .unwrap_or_default();
+        // Only the last thing to look at: the report may be long.
+        if missing.is_empty() && stage.done_when.contains(&DoneWhen::NoOpenFindings) {
+            let report = self.facts.event.last_message.map(|message| message.tail(REPORT_BYTES));
+            missing.extend(report.filter(|report| forbids_publishing(report)).map(|_| Missing::Forbidden));
+        }
+        missing
     }
 
     fn decide(&self) -> Verdict {
@@ -497,6 +546,9 @@ impl StageEnd<'_> {
         }
         if self.stage.chained >= self.cycle.stages.len() {
             return pause_cycle(self.stage, "as many stages in one turn as the cycle has");
+        }
+        if let Some(said) = self.find_reservation(next) {
+            return self.ask_for_stage(next, said);
         }
         let needed =
             self.standing.min_left.get(next).copied().unwrap_or_else(|| self.cycle.default_min_left(next));
@@ -524,6 +576,28 @@ impl StageEnd<'_> {
         }
     }
 
+    /// The person's own words, unless they were asked in this stage.
+    fn find_reservation(&self, next: usize) -> Option<&str> {
+        let marks = self.facts.marks.value().filter(|_| !self.stage.asked)?;
+        find_reservation(&marks.knowledge.constraints, &self.cycle.stages[next])
+    }
+
+    fn ask_for_stage(&self, next: usize, said: &str) -> Verdict {
+        let mut verdict =
+            end_turn(self.stage, Turn::NeedsYes, "the person wants to be asked before the next stage");
+        verdict.effects.push(Effect::mark(Mark::NextStageAsked));
+        let said = sanitize_line(first_chars(said, MAX_SAID_CHARS));
+        let text = words::reserved(self.facts.lang, self.stage, &self.cycle.stages[next].name, said.trim());
+        verdict.says.push(Say {
+            to: Audience::User,
+            text,
+            weight: 60,
+            explains: false,
+            when_said: Vec::new(),
+        });
+        verdict
+    }
+
     fn ended_state(&self) -> CycleState {
         let used = self.facts.meter.reading().map(|reading| reading.used);
         let boundary = self.facts.marks.value().and_then(|marks| marks.session.boundary);
@@ -545,7 +619,7 @@ impl StageEnd<'_> {
         let used = self.facts.meter.reading().map(|reading| reading.used);
         let begun = ActiveStage { chained: chained + 1, copied, project: project.clone(), used, ..begun };
         let mut state = self.ended_state();
-        state.begin_stage(&begun.stage, self.facts.now, used, self.standing.evidence.next_head.clone());
+        state.begin_stage(&begun.stage, self.facts.now, used, self.standing.evidence.next.clone());
         let mut reason = format!(
             "Invoke the skill `{}` for stage {}: stage {} of {} ({}) of the cycle {} is done. The state file is up to date.",
             begun.skill, begun.stage, self.stage.number, self.stage.of, self.stage.stage, self.state.cycle

@@ -16,22 +16,34 @@ pub(super) fn has_published(command: &ShellCommand<'_>) -> bool {
     may && succeeded && parse(line).is_some_and(|script| script.steps.iter().filter(decides).any(publishes))
 }
 
+/// `git commit --allow-empty` ran, and nothing says that it failed.
+pub(super) fn makes_empty_commit(command: &ShellCommand<'_>) -> bool {
+    const OPTION: &str = "--allow-empty";
+    let line = command.line.as_deref().filter(|line| line.contains(OPTION));
+    let failed = matches!(command.exit, Exit::Known(status) if status != 0);
+    let is_empty = |step: &Step| {
+        let mut words = step.words.iter().skip(1).map(|word| word.text.as_str());
+        step.name() == Some("git")
+            && find_git_verb(&mut words) == Some("commit")
+            && words.any(|word| word == OPTION)
+    };
+    !failed && line.and_then(parse).is_some_and(|script| script.steps.iter().any(is_empty))
+}
+
+fn find_git_verb<'w>(words: &mut impl Iterator<Item = &'w str>) -> Option<&'w str> {
+    loop {
+        match words.next() {
+            Some(word) if among(VALUED, word) => drop(words.next()),
+            Some(word) if word.starts_with('-') => {}
+            verb => return verb,
+        }
+    }
+}
+
 fn publishes(step: &Step) -> bool {
     let mut words = step.words.iter().skip(1).map(|word| word.text.as_str());
     let options = match step.name() {
-        Some("git") => {
-            let verb = loop {
-                match words.next() {
-                    Some(word) if among(VALUED, word) => drop(words.next()),
-                    Some(word) if word.starts_with('-') => {}
-                    verb => break verb,
-                }
-            };
-            if verb != Some("push") {
-                return false;
-            }
-            "-n --dry-run -d --delete"
-        }
+        Some("git") if find_git_verb(&mut words) == Some("push") => "-n --dry-run -d --delete",
         Some("gh") if words.next() == Some("pr") && words.next() == Some("create") => "--dry-run --help",
         _ => return false,
     };
@@ -65,6 +77,27 @@ mod tests {
         ] {
             assert!(published(line, 0), "{line}");
             assert!(!published(line, 1), "{line}");
+        }
+    }
+
+    #[test]
+    fn commits_that_may_be_empty() {
+        let is_empty = |line: &str, exit| {
+            makes_empty_commit(&ShellCommand {
+                line: Some(line.into()),
+                exit,
+                output: [None, None, None],
+                is_cut: false,
+                background: None,
+                duration: None,
+            })
+        };
+        for line in ["git commit --allow-empty -m x", "git -C app commit -m x --allow-empty; git status"] {
+            assert!(is_empty(line, Exit::Known(0)) && is_empty(line, Exit::Unknown), "{line}");
+            assert!(!is_empty(line, Exit::Known(1)), "{line}");
+        }
+        for line in ["git commit -m '--allow-empty is not needed'", "echo --allow-empty", "git commit -m x"] {
+            assert!(!is_empty(line, Exit::Known(0)), "{line}");
         }
     }
 

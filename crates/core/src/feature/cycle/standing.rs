@@ -1,7 +1,7 @@
 //! The state of a project's cycle, as read from its file.
 
 use crate::feature::cycle::state::OUT_OF_CONTEXT;
-use crate::feature::cycle::{ActiveStage, Cycle, CycleDamage, CycleState, CycleStatus, Head};
+use crate::feature::cycle::{ActiveStage, Cycle, CycleDamage, CycleState, CycleStatus, StageStart};
 use crate::feature::facts::Steps;
 use crate::feature::marks::Marks;
 use crate::time::Millis;
@@ -21,9 +21,11 @@ pub fn is_session_live(marks: Option<&Marks>, heard: Option<Millis>, now: Millis
 pub struct StageEvidence {
     /// The commit that is checked out where the stage began; `None` if that cannot be read.
     pub head: Option<String>,
-    /// The commit in the session's worktree, if the next stage wants to know it.
-    pub next_head: Option<Head>,
-    /// Promised files that were written since the stage began.
+    /// Commits that were made since the stage began, if `head` is one of them; `None` where no log tells.
+    pub commits: Option<usize>,
+    /// The project as the next stage finds it.
+    pub next: StageStart,
+    /// Promised files that have other content than when the stage began.
     pub written: Vec<String>,
 }
 

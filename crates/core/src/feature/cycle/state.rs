@@ -13,6 +13,7 @@ use crate::feature::cycle::definition::Cycle;
 use crate::feature::cycle::rewrite::rewrite_object;
 use crate::text::cut::first_chars;
 use crate::text::hidden::replace_hidden;
+use crate::text::word_list::{Words, among};
 use crate::time::Millis;
 
 /// In the host's folder of the project.
@@ -26,6 +27,12 @@ pub const STILL_OPEN: &str = "open_findings";
 
 /// The metric with the number of open findings.
 pub const OPEN_FINDINGS: &str = "open";
+
+/// A metric whose name consists of these words and those below counts findings that must not be shipped.
+const SEVERE: Words = "critical criticals high highs blocker blockers blocking severe major majors fatal urgent p0 p1 sev0 \
+    sev1 open unresolved unfixed remaining 重大 致命的 深刻";
+const COUNTED: Words = "finding findings issue issues bug bugs problem problems vulnerability vulnerabilities severity \
+    count number still left 指摘 件数";
 
 /// Limit for sessions that are told how to resume.
 pub const MAX_SESSIONS_TOLD: usize = 3;
@@ -72,6 +79,17 @@ pub struct StageProgress {
     pub began: Option<String>,
     /// The commit that was checked out then.
     pub head: Option<Head>,
+    /// Fingerprints of its promised files then.
+    pub files: Vec<(String, Option<String>)>,
+}
+
+/// The project when a stage begins, to be compared with at its end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StageStart {
+    /// If the stage promises a commit.
+    pub head: Option<Head>,
+    /// Fingerprints of its promised files; `None` where there is none.
+    pub files: Vec<(String, Option<String>)>,
 }
 
 /// A commit that is checked out.
@@ -199,6 +217,12 @@ fn read_stage_progress(value: &Value) -> Result<StageProgress, CycleDamage> {
     let text = |name: &'static str| read_text(members, name).map_err(|_| NAME);
     let flag = |name: &str| non_null(members, name).map_or(Ok(false), |value| value.as_bool().ok_or(NAME));
     let head = text("head_at_start")?.zip(text("head_of")?);
+    let files = read_object(members, "files_at_start").map_err(|_| NAME)?;
+    let file = |(path, value): (String, Value)| match value {
+        Value::Null => Ok((path, None)),
+        Value::String(text) => Ok((path, Some(text))),
+        _ => Err(NAME),
+    };
     Ok(StageProgress {
         start: tokens("tokens_at_start")?,
         end: tokens("tokens_at_end")?,
@@ -207,6 +231,7 @@ fn read_stage_progress(value: &Value) -> Result<StageProgress, CycleDamage> {
         ended: flag("ended")?,
         began: text("began_at")?,
         head: head.map(|(commit, root)| Head { commit, root }),
+        files: files.into_iter().map(file).collect::<Result<_, CycleDamage>>()?,
     })
 }
 
@@ -306,7 +331,9 @@ impl CycleState {
     fn stages_as_json(&self, before: Option<&Value>) -> Map<String, Value> {
         let stage = |(name, progress): &(String, StageProgress)| {
             let mut members = before.and_then(|all| all.get(name)?.as_object().cloned()).unwrap_or_default();
-            let StageProgress { start, end, before, compacted, ended, began, head } = progress;
+            let StageProgress { start, end, before, compacted, ended, began, head, files } = progress;
+            let files: Map<String, Value> =
+                files.iter().map(|(path, found)| (path.clone(), json!(found))).collect();
             let flag = |is: bool| is.then_some(true);
             for (key, value) in [
                 ("began_at", json!(began)),
@@ -315,6 +342,7 @@ impl CycleState {
                 ("tokens_at_end", json!(end)),
                 ("head_at_start", json!(head.as_ref().map(|head| &head.commit))),
                 ("head_of", json!(head.as_ref().map(|head| &head.root))),
+                ("files_at_start", json!(Some(files).filter(|files| !files.is_empty()))),
                 ("compacted", json!(flag(*compacted))),
                 ("ended", json!(flag(*ended))),
             ] {
@@ -352,20 +380,22 @@ impl CycleState {
 
     /// A stage that is begun again before it ended keeps its beginning: a commit of the first attempt counts in the second.
     /// After another stage it begins anew, because the commit may be that stage's.
-    pub fn begin_stage(&mut self, stage: &str, now: Millis, used: Option<u64>, head: Option<Head>) {
+    pub fn begin_stage(&mut self, stage: &str, now: Millis, used: Option<u64>, found: StageStart) {
         let is_again = self.stage == stage;
         stage.clone_into(&mut self.stage);
         let progress = self.progress_mut(stage);
         let unfinished = Some(std::mem::take(progress)).filter(|old| !old.ended).unwrap_or_default();
+        let known = Some(unfinished.files).filter(|files| is_again && !files.is_empty());
         *progress = StageProgress {
             start: used,
             before: unfinished.before,
             began: unfinished.began.filter(|_| is_again).or_else(|| Some(now.iso())),
-            head: unfinished.head.filter(|_| is_again).or(head),
+            head: unfinished.head.filter(|_| is_again).or(found.head),
+            files: known.unwrap_or(found.files),
             ..StageProgress::default()
         };
         if let Some(Value::Object(metrics)) = self.metrics.get_mut(stage) {
-            metrics.remove(OPEN_FINDINGS);
+            metrics.retain(|name, _| name != OPEN_FINDINGS && !is_severe(name));
             if metrics.is_empty() {
                 self.metrics.remove(stage);
             }
@@ -404,6 +434,19 @@ impl CycleState {
         open.as_u64().or_else(|| open.as_str()?.trim().parse().ok())
     }
 
+    /// The first metric of a stage that counts severe findings, and is not 0.
+    pub(super) fn severe_findings_of(&self, stage: &str) -> Option<(&str, u64)> {
+        let metrics = self.metrics.get(stage)?.as_object()?;
+        let severe = metrics.iter().filter(|(name, _)| *name != OPEN_FINDINGS && is_severe(name));
+        severe.map(|(name, value)| (name.as_str(), count_of(value))).find(|(_, count)| *count > 0)
+    }
+
+    /// The highest number of findings that the stage under way reported in any way.
+    pub fn most_findings(&self) -> Option<u64> {
+        let severe = self.severe_findings_of(&self.stage).map(|(_, count)| count);
+        self.open_findings().max(severe)
+    }
+
     #[must_use]
     pub fn updated_at(mut self, now: Millis) -> CycleState {
         self.updated_at = Some(now.iso_seconds());
@@ -430,6 +473,21 @@ impl CycleState {
     pub fn run_id(&self) -> String {
         format!("{}-{}", self.cycle, self.started_at.as_deref().unwrap_or("?"))
     }
+}
+
+fn is_severe(metric: &str) -> bool {
+    let metric = metric.to_lowercase();
+    let mut words = metric.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let is_known = |word: &str| among(SEVERE, word) || among(COUNTED, word);
+    words.clone().any(|word| among(SEVERE, word)) && words.all(is_known)
+}
+
+/// `5`, `"5"` or `"5 of them"`.
+fn count_of(value: &Value) -> u64 {
+    let text = value.as_str().map(str::trim).unwrap_or_default();
+    let digits = &text[..text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len()];
+    let fraction = value.as_f64().map(|number| number.ceil() as u64);
+    value.as_u64().or(fraction).or_else(|| digits.parse().ok()).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -494,7 +552,7 @@ mod tests {
             "skipped_stages": [], "stages": {"sprint": {"tokens_at_start": 5, "by": "me"}}}"#;
         let mut state = CycleState::parse(text.as_bytes()).unwrap();
         state.end_stage(None, Some(9), false);
-        state.begin_stage("audit", Millis(0), Some(9), None);
+        state.begin_stage("audit", Millis(0), Some(9), StageStart::default());
         let new: Value = serde_json::from_str(&state.to_text()).unwrap();
         let expected = json!({
             "stage": "audit", "status": "running", "cycle": "dev-cycle", "metrics": {"sprint": {"tests": 12}}, "note": "x",
@@ -536,9 +594,12 @@ mod tests {
     #[test]
     fn a_second_attempt_counts_on_top_of_the_first() {
         let head = |commit: &str| Some(Head { commit: commit.into(), root: "/p".into() });
+        let file =
+            |print: &str| vec![("docs/a.md".to_owned(), Some(print.to_owned()).filter(|it| it != "a"))];
+        let at = |commit: &str| StageStart { head: head(commit), files: file(commit) };
         let mut state = CycleState::started("dev-cycle", Millis(0));
-        state.begin_stage("ship", Millis(1000), Some(10), head("a"));
-        state.metrics.insert("ship".into(), json!({ "open": 2, "files": 3 }));
+        state.begin_stage("ship", Millis(1000), Some(10), at("a"));
+        state.metrics.insert("ship".into(), json!({ "open": 2, "critical": 1, "files": 3 }));
         state.fail_stage(&Cycle::default(), "why");
         assert_eq!(
             (state.status, state.skipped_stages.as_slice()),
@@ -546,7 +607,7 @@ mod tests {
         );
         assert_eq!(state.open_findings(), Some(2));
         state.give_up_stage(None, Some(25));
-        state.begin_stage("ship", Millis(9000), None, head("b"));
+        state.begin_stage("ship", Millis(9000), None, at("b"));
         assert_eq!((state.open_findings(), &state.metrics["ship"]), (None, &json!({ "files": 3 })));
         let mut state = CycleState::parse(state.to_text().as_bytes()).unwrap();
         let progress = state.progress("ship").unwrap();
@@ -554,10 +615,11 @@ mod tests {
             (progress.head.clone(), progress.began.as_deref()),
             (head("a"), Some("1970-01-01T00:00:01.000Z"))
         );
+        assert_eq!(progress.files, file("a"));
         // Another stage came in between, and may have committed.
         let mut between = state.clone();
-        between.begin_stage("sprint", Millis(9000), None, None);
-        between.begin_stage("ship", Millis(9000), None, head("b"));
+        between.begin_stage("sprint", Millis(9000), None, StageStart::default());
+        between.begin_stage("ship", Millis(9000), None, at("b"));
         let progress = between.progress("ship").unwrap();
         assert_eq!(
             (progress.head.clone(), progress.began.as_deref()),
@@ -566,7 +628,7 @@ mod tests {
         state.end_stage(Some(40), Some(47), false);
         assert_eq!(state.progress("ship").unwrap().tokens(), Some(22));
         // After an end, it is another one.
-        state.begin_stage("ship", Millis(9000), Some(50), head("b"));
+        state.begin_stage("ship", Millis(9000), Some(50), at("b"));
         let progress = state.progress("ship").unwrap();
         assert_eq!((progress.head.clone(), progress.before), (head("b"), None));
     }
@@ -586,6 +648,32 @@ mod tests {
         }
     }
 
+    #[test]
+    fn severe_findings_have_a_name_of_their_own() {
+        for (name, value, count) in [
+            ("critical", json!(5), 5),
+            ("High", json!("2"), 2),
+            ("high", json!("2 in auth"), 2),
+            ("critical_open", json!(1.0), 1),
+            ("open-high-findings", json!(3), 3),
+            ("open_issues", json!(1), 1),
+            ("重大", json!(1), 1),
+            ("critical", json!(0), 0),
+            ("critical", json!("none"), 0),
+            ("critical_fixed", json!(5), 0),
+            ("high_score", json!(9), 0),
+            ("findings", json!(4), 0),
+            ("major_version", json!(2), 0),
+            ("tests", json!(12), 0),
+        ] {
+            let mut state = CycleState { stage: "audit".into(), ..CycleState::default() };
+            let mut metrics = Map::from_iter([("open".to_owned(), json!(0))]);
+            metrics.insert(name.to_owned(), value.clone());
+            state.metrics.insert("audit".into(), Value::Object(metrics));
+            assert_eq!(state.most_findings(), Some(count), "{name}={value}");
+        }
+    }
+
     proptest! {
         #[test]
         fn any_bytes_are_survived(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
@@ -597,7 +685,7 @@ mod tests {
                 skipped in proptest::collection::vec("[a-z]{1,9}", 0..4), remaining in proptest::option::of(0u32..1000),
                 start in proptest::option::of(0u64..1_000_000)) {
             let mut state = CycleState { cycle: "x".into(), ..CycleState::default() };
-            state.begin_stage(&stage, Millis(0), start, None);
+            state.begin_stage(&stage, Millis(0), start, StageStart::default());
             (state.stopped_reason, state.skipped_stages, state.remaining_pct) =
                 (reason, skipped, remaining.map(|tenths| f64::from(tenths) / 10.0));
             let read = CycleState::parse(state.to_text().as_bytes()).unwrap();

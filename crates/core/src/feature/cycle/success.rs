@@ -16,6 +16,10 @@ pub enum Missing {
     /// The stage has to report its open findings.
     Report,
     OpenFindings(u64),
+    /// A metric with another name than `open` counts findings that must not be shipped.
+    Severe(String, u64),
+    /// The report of the stage says that its work must not be shipped.
+    Forbidden,
     Commit,
     File(String),
     /// `tidegate cycle done` was not called.
@@ -42,13 +46,18 @@ pub fn list_missing(
             let moved = began
                 .zip(evidence.head.as_deref())
                 .is_some_and(|(began, now)| now != NO_COMMIT && now != began.commit);
-            (!moved && !active.published).then_some(Missing::Commit)
+            let has_new = evidence.commits.is_none_or(|made| made > active.empty_commits);
+            (!(moved && has_new) && !active.published).then_some(Missing::Commit)
         }
         DoneWhen::File(path) => (!evidence.written.contains(path)).then(|| Missing::File(path.clone())),
     };
     let mut missing: Vec<Missing> = stage.done_when.iter().filter_map(of_sign).collect();
     // Reported in any stage, they are not success.
     missing.extend(open.filter(|open| *open > 0).map(Missing::OpenFindings));
+    if stage.done_when.contains(&DoneWhen::NoOpenFindings) && open.is_none_or(|open| open == 0) {
+        let severe = state.severe_findings_of(&state.stage);
+        missing.extend(severe.map(|(name, count)| Missing::Severe(name.to_owned(), count)));
+    }
     missing.extend((!active.done).then_some(Missing::Word));
     missing
 }
@@ -62,7 +71,8 @@ pub fn is_overtaken(active: &ActiveStage, state: &CycleState, cycle: &Cycle, at:
         let open = state.open_findings_of(&active.stage);
         let is_done = active.done
             && (active.invoked || !promises(&DoneWhen::Skill))
-            && (open == Some(0) || open.is_none() && !promises(&DoneWhen::NoOpenFindings));
+            && (open == Some(0) || open.is_none() && !promises(&DoneWhen::NoOpenFindings))
+            && !(promises(&DoneWhen::NoOpenFindings) && state.severe_findings_of(&active.stage).is_some());
         at > own + 1 || !is_done
     })
 }
@@ -73,7 +83,9 @@ impl Missing {
         match self {
             Missing::Skill(_) => "skill".to_owned(),
             Missing::Check(_) => "verified".to_owned(),
-            Missing::Report | Missing::OpenFindings(_) => "no-open-findings".to_owned(),
+            Missing::Report | Missing::OpenFindings(_) | Missing::Severe(..) | Missing::Forbidden => {
+                "no-open-findings".to_owned()
+            }
             Missing::Commit => "commit".to_owned(),
             Missing::File(path) => format!("file:{path}"),
             Missing::Word => "done".to_owned(),
@@ -97,8 +109,12 @@ impl Missing {
                 let them = if *open == 1 { "the open finding" } else { "the open findings" };
                 format!("fix {them} ({open} reported), with `tidegate cycle fix-loop` before each round")
             }
+            Missing::Severe(name, count) => {
+                format!("fix these findings ({name}={count} reported), with `tidegate cycle fix-loop` before each round")
+            }
+            Missing::Forbidden => "fix what must not be shipped (your last message says so)".to_owned(),
             Missing::Commit => {
-                "commit the change (HEAD has not moved since the stage began, and no `git push` or `gh pr create` succeeded)".to_owned()
+                "commit the change (the stage has no new commit, and no `git push` or `gh pr create` succeeded)".to_owned()
             }
             Missing::File(path) => format!("write {path} (it has not changed since the stage began)"),
             Missing::Word => return None,

@@ -70,6 +70,21 @@ pub(super) fn waits_for_yes(lang: Lang, stage: &ActiveStage) -> String {
     }
 }
 
+/// The person reserved the next stage; `said` are their words, made safe by the caller.
+pub(super) fn reserved(lang: Lang, stage: &ActiveStage, next: &str, said: &str) -> String {
+    let ActiveStage { cycle, .. } = stage;
+    match lang {
+        Lang::En => format!(
+            "Tidegate: {cycle} waits before {next}, because you said: \"{said}\". It continues when you say \"continue\". To drop \
+             it: `tidegate cycle abandon`"
+        ),
+        Lang::Ja => format!(
+            "Tidegate: 「{said}」とのことなので、{cycle} は {next} の前で待っています。進めてよければ「続けて」と伝えてください。やめるには \
+             `tidegate cycle abandon` を実行してください。"
+        ),
+    }
+}
+
 /// A stage is not done, and Claude ended its turn for the second time.
 pub(super) fn stage_not_done(lang: Lang, stage: &ActiveStage, missing: &[Missing]) -> String {
     let ActiveStage { cycle, stage, .. } = stage;
@@ -101,6 +116,10 @@ pub(super) fn missing(lang: Lang, missing: &Missing) -> String {
         (Lang::En, Missing::OpenFindings(1)) => "1 finding is open".to_owned(),
         (Lang::En, Missing::OpenFindings(open)) => format!("{open} findings are open"),
         (Lang::Ja, Missing::OpenFindings(open)) => format!("未対応の指摘が{open}件"),
+        (Lang::En, Missing::Severe(name, count)) => format!("{name}={count} was reported"),
+        (Lang::Ja, Missing::Severe(name, count)) => format!("{name}={count} と報告"),
+        (Lang::En, Missing::Forbidden) => "Claude's report says not to ship it".to_owned(),
+        (Lang::Ja, Missing::Forbidden) => "出荷しないよう Claude が報告".to_owned(),
         (Lang::En, Missing::Commit) => "nothing was committed".to_owned(),
         (Lang::Ja, Missing::Commit) => "コミットがない".to_owned(),
         (Lang::En, Missing::File(path)) => format!("{path} was not written"),
@@ -113,7 +132,7 @@ pub(super) fn missing(lang: Lang, missing: &Missing) -> String {
 /// Why a stage failed. Other reasons than Tidegate's own are untrusted text, as it was written.
 pub fn failure(lang: Lang, state: &CycleState) -> String {
     let why = state.stopped_reason.as_deref().unwrap_or("?");
-    match (lang, state.open_findings().filter(|_| why == STILL_OPEN)) {
+    match (lang, state.most_findings().filter(|_| why == STILL_OPEN)) {
         (_, None) => why.to_owned(),
         (Lang::En, Some(1)) => "1 finding is open after the last round of fixes".to_owned(),
         (Lang::En, Some(open)) => format!("{open} findings are open after the last round of fixes"),
@@ -132,6 +151,18 @@ pub(super) fn failed(lang: Lang, state: &CycleState, why: &str) -> String {
         Lang::Ja => format!(
             "Tidegate: {cycle} を止めました。ステージ {stage} が失敗しました（{why}）。以降のステージは始めません。直したあと \
              `/dev-cycle` で続けるか、`tidegate cycle abandon` でやめられます。"
+        ),
+    }
+}
+
+/// An agent gave the cycle up.
+pub(super) fn dropped(lang: Lang, cycle: &str, stage: &str) -> String {
+    match lang {
+        Lang::En => format!(
+            "Tidegate: Claude gave up {cycle} at stage {stage}, so no later stage begins. Start it again with `/dev-cycle`."
+        ),
+        Lang::Ja => format!(
+            "Tidegate: Claude が {cycle} をステージ {stage} でやめました。以降のステージは始めません。`/dev-cycle` で最初から始められます。"
         ),
     }
 }

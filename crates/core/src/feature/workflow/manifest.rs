@@ -112,6 +112,7 @@ pub struct Manifest {
     pub named: bool,
     /// Its definition in the config.
     pub workflow: Workflow,
+    /// It says so, or its last phase is finished.
     pub complete: bool,
     pub created: Option<Millis>,
     /// Number of the phase under way.
@@ -223,6 +224,8 @@ impl Manifest {
         }
         let current = told.or_else(|| only_phase_in_progress(&sections));
         let keep = MustStay::read(&root, &workflow, current);
+        let last = sections.iter().find(|section| section.number == workflow.phases.len());
+        let is_over = current == Some(workflow.phases.len()) && last.is_some_and(PhaseSection::is_finished);
         let gate = |(key, value): &(Node<'_>, Node<'_>)| {
             let passed = GateClaim {
                 status: scalar_text(value, "status").map(str::to_owned),
@@ -240,7 +243,7 @@ impl Manifest {
             name,
             named,
             workflow,
-            complete: scalar_text(&root, "status").is_some_and(is_finished),
+            complete: is_over || scalar_text(&root, "status").is_some_and(is_finished),
             created: read_time(&root, &["created_at"]),
             current,
             sections,
@@ -254,6 +257,13 @@ impl Manifest {
         self.named || is_feature_manifest(path) && (self.current.is_some() || !self.sections.is_empty())
     }
 
+    /// The work has left this phase, by `current_phase` or by a later phase that began.
+    pub fn is_past(&self, phase: usize) -> bool {
+        let has_ended = || self.section(phase).is_some_and(PhaseSection::is_finished);
+        let has_later = || self.sections.iter().any(|later| later.number > phase && later.has_begun());
+        self.current.is_some_and(|current| phase < current) || has_ended() && has_later()
+    }
+
     pub fn section(&self, number: usize) -> Option<&PhaseSection> {
         self.sections.iter().find(|section| section.number == number)
     }
@@ -265,15 +275,26 @@ impl Manifest {
 
 /// Some tools keep no `current_phase`.
 fn only_phase_in_progress(sections: &[PhaseSection]) -> Option<usize> {
-    let is_active = |section: &&PhaseSection| {
-        let status = section.status.as_deref().unwrap_or_default().to_ascii_lowercase();
-        matches!(status.as_str(), "in_progress" | "in-progress")
-    };
-    let mut active = sections.iter().filter(is_active);
+    let mut active = sections.iter().filter(|section| section.is_under_way());
     active.next().filter(|_| active.next().is_none()).map(|section| section.number)
 }
 
 impl PhaseSection {
+    pub fn is_finished(&self) -> bool {
+        self.status.as_deref().is_some_and(is_finished)
+    }
+
+    fn is_under_way(&self) -> bool {
+        let status = self.status.as_deref().unwrap_or_default().to_ascii_lowercase();
+        matches!(status.as_str(), "in_progress" | "in-progress")
+    }
+
+    /// One that is skipped did not begin.
+    fn has_begun(&self) -> bool {
+        let is_skipped = self.status.as_deref().is_some_and(|status| status.eq_ignore_ascii_case("skipped"));
+        self.is_under_way() || self.is_finished() && !is_skipped
+    }
+
     /// Adds what the section itself does not have.
     fn complete_from(&mut self, node: &Node<'_>) {
         let other = PhaseSection::parse(self.number, &self.key, node, "");
@@ -487,6 +508,11 @@ pub fn note_phase(text: &str, section: &str, note: &PhaseNote<'_>, now: Millis) 
     Ok(text)
 }
 
+/// The last phase is finished.
+pub fn complete_workflow(text: &str) -> Result<String, Unfit> {
+    yaml::set(text, &["status"], &Scalar::from("complete"))
+}
+
 /// Completes the phase `ended` and begins another one.
 pub fn begin_phase(
     text: &str,
@@ -517,6 +543,30 @@ mod tests {
 
     fn read(text: &str) -> Result<Manifest, ManifestDamage> {
         Manifest::parse(text.as_bytes(), |name| (name == BUILT_IN).then(Workflow::default))
+    }
+
+    #[test]
+    fn the_last_phase_ends_the_workflow() {
+        let of = |text: &str| read(text).unwrap().complete;
+        assert!(of("status: in-progress\ncurrent_phase: 16\nphases: {16_completion: {status: complete}}\n"));
+        assert!(of("status: complete\ncurrent_phase: 3\n"));
+        assert!(!of("current_phase: 16\nphases: {16_completion: {status: in_progress}}\n"));
+        assert!(!of("current_phase: 3\nphases: {16_completion: {status: skipped}}\n"), "ahead of the work");
+    }
+
+    #[test]
+    fn a_later_phase_that_began_shows_the_end_of_one() {
+        let is_past = |third: &str, fourth: &str| {
+            let text =
+                format!("current_phase: 3\nphases: {{3: {{status: {third}}}, 4: {{status: {fourth}}}}}\n");
+            read(&text).unwrap().is_past(3)
+        };
+        assert!(is_past("complete", "in_progress") && is_past("skipped", "complete"));
+        for (third, fourth) in
+            [("in_progress", "in_progress"), ("complete", "pending"), ("complete", "skipped")]
+        {
+            assert!(!is_past(third, fourth), "{third}, {fourth}");
+        }
     }
 
     /// As written by the first phase of another tool.

@@ -274,10 +274,16 @@ pub fn gate_template(lang: Lang, workflow: &Workflow, gate: Gate, path: &str) ->
     );
     let number = gate.after;
     let mut out = match lang {
-        Lang::En => format!("Gate {}: after phase {number} ({title}), in {path}\n\n", gate.number),
-        Lang::Ja => {
-            format!("チェックポイント{}: フェーズ{number}（{title}）の後、{path}\n\n", gate.number)
-        }
+        Lang::En => format!(
+            "Checkpoint {}, after phase {number} ({title}). Before it, Claude writes this section into {path}, with `tidegate workflow note \
+             {number}`:\n\n",
+            gate.number
+        ),
+        Lang::Ja => format!(
+            "フェーズ{number}（{title}）の後のチェックポイント{}。その前に Claude が `tidegate workflow note {number}` で {path} \
+             に次の節を書きます:\n\n",
+            gate.number
+        ),
     };
     let (whole, most) = match lang {
         Lang::En => ("the whole output, next to the manifest", "at most"),
@@ -305,11 +311,11 @@ pub fn gate_template(lang: Lang, workflow: &Workflow, gate: Gate, path: &str) ->
     let _ = match lang {
         Lang::En => writeln!(
             out,
-            "\n`tidegate workflow check {number}` tells what is missing, `tidegate workflow pass {number}` records the rest."
+            "\n`tidegate workflow check {number}` shows what is missing, `tidegate workflow pass {number}` records the checkpoint as passed."
         ),
         Lang::Ja => writeln!(
             out,
-            "\n足りないものは `tidegate workflow check {number}` でわかり、残りは `tidegate workflow pass {number}` が記録します。"
+            "\n足りないものは `tidegate workflow check {number}` でわかり、`tidegate workflow pass {number}` で通過を記録します。"
         ),
     };
     out

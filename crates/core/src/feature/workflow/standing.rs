@@ -89,26 +89,15 @@ impl WorkflowStanding {
         self.owner.as_deref().is_some_and(|owner| owner != session)
     }
 
-    /// Gates that were not cleared: those before the phase under way, and those that the session saw pending. Going back or
-    /// `status: complete` does not take back what was seen.
+    /// Gates that were not cleared: those before the phase under way, and those that the session saw pending. Going back,
+    /// `status: complete` and `status: skipped` of the phase before a gate do not open it.
     pub fn pending_gates(&self) -> Vec<Gate> {
         let Ok(manifest) = &self.manifest else { return Vec::new() };
         let attached = self.attached.as_ref();
         let was_pending = |gate: &Gate| attached.is_some_and(|attached| attached.saw_pending(gate.number));
-        // A phase that never began left no output; one that did begin is not undone by its status.
-        let has_begun = |gate: &Gate| attached.is_some_and(|attached| attached.seen(gate.after).is_some());
-        let left_out = |gate: &Gate| {
-            !has_begun(gate)
-                && manifest.section(gate.after).is_some_and(|section| {
-                    let skipped =
-                        section.status.as_deref().is_some_and(|it| it.eq_ignore_ascii_case("skipped"));
-                    skipped && section.began.is_none() && section.body == 0 && section.artifacts.is_empty()
-                })
+        let is_pending = |gate: &Gate| {
+            (was_pending(gate) || manifest.is_past(gate.after)) && self.clearance(gate.number).is_none()
         };
-        let is_reached =
-            |gate: &Gate| manifest.current.is_some_and(|current| gate.after < current) && !left_out(gate);
-        let is_pending =
-            |gate: &Gate| (was_pending(gate) || is_reached(gate)) && self.clearance(gate.number).is_none();
         manifest.workflow.gates().into_iter().filter(is_pending).collect()
     }
 

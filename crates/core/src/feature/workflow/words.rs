@@ -102,6 +102,18 @@ pub(super) fn manifest_lost(lang: Lang, gate: usize, manifest: &str, loss: &Loss
     }
 }
 
+/// Its last phase has ended.
+pub(super) fn complete(lang: Lang, workflow: &str) -> String {
+    match lang {
+        Lang::En => format!(
+            "Tidegate: the workflow {workflow} is complete, so its checkpoints no longer apply here. You don't need to do anything."
+        ),
+        Lang::Ja => format!(
+            "Tidegate: ワークフロー {workflow} が完了しました。チェックポイントはもう適用しません。何もする必要はありません。"
+        ),
+    }
+}
+
 /// A session continues the workflow of one that ended.
 pub(super) fn taken_over(lang: Lang, workflow: &AttachedWorkflow, gate: Option<Gate>) -> String {
     let AttachedWorkflow { workflow: id, of, name, .. } = workflow;

@@ -50,17 +50,68 @@ fn is_choice(line: &str) -> bool {
 
 /// Asks for a word of the person without a question mark.
 fn requests_word(message: &str) -> bool {
-    let (language, sentences) = read_sentences(message);
-    let (requests, settled) = match language {
-        Language::English => (&ENGLISH, &ENGLISH_SETTLED),
-        Language::Japanese => (&JAPANESE, &JAPANESE_SETTLED),
+    let (language, sentences) = read_sentences(&without_quotations(message));
+    let (plain, requests, settled) = match language {
+        Language::English => (&ENGLISH_PLAIN, &ENGLISH, &ENGLISH_SETTLED),
+        Language::Japanese => (&JAPANESE_PLAIN, &JAPANESE, &JAPANESE_SETTLED),
     };
     let closing = &sentences[sentences.len().saturating_sub(CLOSING)..];
-    let asks = |sentence: &Sentence| {
-        requests.find_first(&sentence.text).is_some() && settled.find_first(&sentence.text).is_none()
+    let has = |cue: &Cue, sentence: &Sentence| cue.find_first(&sentence.text).is_some();
+    let asks =
+        |sentence: &Sentence| has(plain, sentence) || has(requests, sentence) && !has(settled, sentence);
+    // In the last sentence, a word for the person and one for a decision are enough.
+    let leaves_decision = |last: &Sentence| {
+        language == Language::English && has(&PERSON, last) && has(&DECIDES, last) && !has(settled, last)
     };
-    closing.iter().any(asks)
+    closing.iter().any(asks) || closing.last().is_some_and(leaves_decision)
 }
+
+/// What a dialog or a person says is not a request of the agent.
+fn without_quotations(message: &str) -> String {
+    let mut rest = message;
+    let mut own = String::with_capacity(message.len());
+    while let Some(at) = rest.find(['"', '“', '「', '『']) {
+        let quote = rest[at..].chars().next().unwrap_or('"');
+        let closing = match quote {
+            '“' => '”',
+            '「' => '」',
+            '『' => '』',
+            other => other,
+        };
+        own.push_str(&rest[..at]);
+        let inner = &rest[at + quote.len_utf8()..];
+        rest = match inner.find([closing, '\n']).filter(|end| inner[*end..].starts_with(closing)) {
+            Some(end) => &inner[end + closing.len_utf8()..],
+            None => inner,
+        };
+    }
+    own.push_str(rest);
+    own
+}
+
+static PERSON: Cue =
+    cue(1, " you | your | yours | let me know the | let me know what | tell me | the team | the person ");
+
+static DECIDES: Cue = cue(
+    1,
+    " decide | decision | choose | pick | confirm | approve | accept | reject | agree | answer | reply | say | permission | nod | sign-off \
+     | verdict | opinion | a read | review | one word | your turn | a call for | outcome | before it goes | how strict | how many | how much \
+     | which of | tell me ",
+);
+
+/// Requests whatever else the sentence says.
+static ENGLISH_PLAIN: Cue = cue(
+    1,
+    " over to you | reply with | answer with | respond with | you decide | you choose | decision is yours | choice is yours | up to you to \
+     | green light | blocked on you | check with you | say so | tell me your | let me have your | kindly confirm | i ask first | i have to ask \
+     | i must ask | a yes from you | the go-ahead from you ",
+);
+
+static JAPANESE_PLAIN: Cue = cue(
+    1,
+    "その旨を|と返して|と答えて|と返信|で答えて|一言お願い|一言ください|番号で|どちらかを選|結論をください|ご決定|が決めるべき|が決めることでは|もらうまで|いただくまで\
+     |もらえたら|もらったら|が出たら|が出れば|合図があ|相談です|質問は|質問です|聞かせて|てほしいです|聞きたいです|知りたいです|もらいたい|いただきたい|もらう必要|いただく必要",
+);
 
 /// Only whether one of the phrases is there counts.
 static ENGLISH: Cue = cue(
@@ -76,7 +127,17 @@ static ENGLISH: Cue = cue(
      | confirm whether | confirm that i | confirm before | confirm and | once you confirm | once you approve | once you say | once you've \
      | once you decide | after you confirm | when you approve | when you confirm | if you approve | if you confirm | i need to know \
      | i need a decision | needs a decision | decide whether | decide which | you to decide | pick one | choose one | choose between \
-     | give me the | send me the | i'd like to ask | want to know whether | want to ask | not proceed without | won't proceed ",
+     | give me the | give me a | send me the | i'd like to ask | want to know whether | want to ask | not proceed without | won't proceed \
+     | awaiting | pending your | subject to your | your thoughts | your opinion | your view | your verdict | your pick | your feedback | your word \
+     | your preference | your guidance | your instructions | guidance would | feedback on | is needed before | needed before the | before you have \
+     | before you've | unless you | hear from you | hear back | suggest another | suggest a | name another | my question | the question is \
+     | isn't clear to me | not clear to me | unclear to me | unclear whether | human decision | person to decide | person has to \
+     | could you | would you please | can you please | please specify | please have a look | please take a look | please look | please pick \
+     | please check | please add | please set | please grant | please send | please share | please give | please state | please name \
+     | i'm stopping here | i am stopping here | i stopped here | i paused | as soon as you | if you agree | if you are fine | if you're fine \
+     | if you are ok | if you're ok | if that works for you | when you are ready | when you're ready | give the ok | give the go | want to check \
+     | you have to | you need to | you must | depends on you | is up to you | waiting for a | waiting for instructions | waiting for approval \
+     | waiting on the | waiting on a | please decide | can't settle | cannot settle | can't decide | i would like to know | i'd like to know ",
 );
 
 /// The word was given, or is not needed.
@@ -84,7 +145,8 @@ static ENGLISH_SETTLED: Cue = cue(
     1,
     " no need | no action | if you want | if you'd like | if you like | at your convenience | have time | based on your | per your \
      | following your | with your approval | with your permission | after your | got your | received your | have your | as you decided \
-     | thanks for your | i waited | was waiting | doesn't need your | does not need your | without your | no longer needs ",
+     | thanks for your | thanks for the | you decided | you chose | you told | as you said | as you asked | no input | nothing is blocked \
+     | not needed | when you open | next time you | with your confirmation | no further | no decision | i waited | was waiting | doesn't need your | does not need your | without your | no longer needs ",
 );
 
 static JAPANESE: Cue = cue(
@@ -94,13 +156,16 @@ static JAPANESE: Cue = cue(
      |承認してください|承認をお願い|承認をお待ち|承認待ち|承認を待|確認待ち|ご確認を待|確認をお待ち|回答を待|回答をお待ち|返答を|返事を待|お返事\
      |指示を待|指示をお待ち|判断を待|判断待ち|指示待ち|回答待ち|返事待ち|許可をお願い|許可をください|許可を待|お待ちして|いただければ|いただいてから|いただき次第\
      |よいかどうか|よろしいか|ご回答|お答えください|お聞かせください|ご意見をください|伺いたい|お伺いし|確認させてください|相談させてください|質問があり\
+     |てください|でください|をください|てほしい|てもらえ|いただけ|をお願いします|をお願いいたします|待っています|待ちです|待ちで、|ここで待|ここで止め\
+     |を求めます|の判断になり|が要ります|の選択は|助かります|だけでは決め|では決められ|もらえれば|結果を待ち|返事を待ち|を待って|ご連絡ください|決めてもら|決めていただ|知らせてもら|連絡をもら|返事をもら|了解をもら|許可をもら|回答をもら\
      |決めかね|ご指定ください|指定してください|返信してください|ご返信|ご返答|ご一報|許可が必要|承認が必要|ご判断が|ご指示が",
 );
 
 static JAPANESE_SETTLED: Cue = cue(
     1,
     "必要なら|必要であれば|必要でしたら|よければ|よろしければ|お手すき|お時間|不要|問題があれば|何かあれば|あれば教え|あればお知らせ|なければ|いただいたとおり\
-     |いただいた通り|いただきました|済みです|済みの|気づいた点|ご希望|ありましたら|場合は",
+     |いただいた通り|いただきました|済みです|済みの|気づいた点|ご希望|ありましたら|場合は|点があれば|あればいつでも|声をかけて|ご覧ください|ご自由|よろしくお願い|要りません|決めていただいた|ありがとうございました\
+     |の完了を待|の起動を待|の終了を待",
 );
 
 #[cfg(test)]

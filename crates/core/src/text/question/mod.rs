@@ -10,10 +10,12 @@
 //! eval-question` prints how often the answer is right on both parts.
 
 mod asking;
+mod forbids;
 mod phrases;
 mod sentences;
 
 pub use asking::asks_person;
+pub use forbids::forbids_publishing;
 
 use phrases::{Cue, Phrases};
 use sentences::{Language, Sentence, read_sentences};

@@ -3,10 +3,11 @@
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::cycle::effect::Effect as CycleEffect;
 use tidegate_core::feature::cycle::history::StageCost;
-use tidegate_core::feature::cycle::marks::Mark as CycleMark;
+use tidegate_core::feature::cycle::marks::{DroppedCycle, Mark as CycleMark};
 use tidegate_core::feature::cycle::standing::CycleStanding;
 use tidegate_core::feature::cycle::{ActiveStage, Cycle, CycleRun, DoneWhen, Head, MinLeft, Turn, history};
 use tidegate_core::feature::facts::Known;
+use tidegate_core::feature::knowledge::marks::Mark as KnowledgeMark;
 use tidegate_core::feature::marks::{Mark, SessionMark};
 use tidegate_core::feature::verdict::Effect;
 use tidegate_core::feature::verification::checks::{CheckScope, Kinds};
@@ -38,6 +39,10 @@ pub(crate) struct Draft {
     open: Option<String>,
     /// Commits at its beginning and now.
     heads: (Option<&'static str>, Option<&'static str>),
+    /// Commits that were made in it, by git's log.
+    commits: Option<usize>,
+    /// Other metrics of the stage.
+    metrics: Option<(String, String)>,
     /// Files that were written in it.
     wrote: Vec<String>,
     /// Instead of those of the built-in cycle.
@@ -91,8 +96,31 @@ pub(super) static CYCLE: Room = Room {
                 "gone" => (Some("a"), Some("none")),
                 "unreadable" => (Some("a"), None),
                 "not noted" => (None, Some("b")),
+                // A reset or a checkout.
+                "moved, without a new commit" => (Some("a"), Some("b")),
+                "moved, one new commit" | "moved, an empty commit" => (Some("a"), Some("b")),
+                "moved, an empty commit and another" => (Some("a"), Some("b")),
                 other => panic!("no such commit: {other}"),
-            }
+            };
+            case.cycle.commits = match cell {
+                "moved, without a new commit" => Some(0),
+                "moved, one new commit" | "moved, an empty commit" => Some(1),
+                "moved, an empty commit and another" => Some(2),
+                _ => None,
+            };
+            case.leave(cell.contains("empty").then_some(CycleMark::EmptyCommit));
+        }),
+        ("metric", |case, cell| {
+            case.cycle.metrics = cell.split_once('=').map(|(name, value)| (name.into(), value.into()));
+        }),
+        ("constraint", |case, cell| {
+            case.leave((cell != "-").then(|| KnowledgeMark::ConstraintStated(cell.into())));
+        }),
+        ("asked", |case, cell| case.leave((cell == "yes").then_some(CycleMark::NextStageAsked))),
+        ("dropped", |case, cell| {
+            let dropped = DroppedCycle { cycle: "dev-cycle".into(), stage: cell.into() };
+            case.leave((cell != "-").then_some(CycleMark::Dropped(dropped)));
+            case.cycle.history = None;
         }),
         ("published", |case, cell| {
             case.leave((cell == "yes").then_some(CycleMark::StagePublished));
@@ -202,9 +230,17 @@ impl Draft {
                 let open = serde_json::from_str(open).unwrap_or_else(|_| serde_json::Value::from(open));
                 state.metrics.insert(state.stage.clone(), serde_json::json!({ "open": open }));
             }
+            if let Some((name, value)) = &self.metrics {
+                let value =
+                    serde_json::from_str(value).unwrap_or_else(|_| serde_json::Value::from(value.as_str()));
+                let metrics =
+                    state.metrics.entry(state.stage.clone()).or_insert_with(|| serde_json::json!({}));
+                metrics[name] = value;
+            }
             let stage = state.stage.clone();
             let head = |commit: &str| Head { commit: commit.into(), root: "/p".into() };
             state.progress_mut(&stage).head = self.heads.0.map(head);
+            standing.evidence.commits = self.commits;
             standing.evidence.head = self.heads.1.map(str::to_owned);
             standing.evidence.written.clone_from(&self.wrote);
         }
@@ -372,6 +408,23 @@ fn what(case: &mut Situation, cell: &str) {
         "findings open" => {
             at("audit", "yes");
             case.cycle.open = Some("2".into());
+        }
+        "severe findings open" => {
+            at("audit", "yes");
+            case.cycle.metrics = Some(("critical".into(), "5".into()));
+        }
+        "report forbids" => {
+            at("audit", "yes");
+            case.put("last_assistant_message", "CRITICAL: this must not be shipped.");
+        }
+        "reserved" => {
+            at("audit", "yes");
+            case.leave([KnowledgeMark::ConstraintStated("do not ship before I looked at it".into())]);
+        }
+        "dropped" => {
+            case.cycle.history = None;
+            let dropped = DroppedCycle { cycle: "dev-cycle".into(), stage: "audit".into() };
+            case.leave([CycleMark::Dropped(dropped)]);
         }
         "not committed" => {
             at("ship", "yes");

@@ -154,9 +154,10 @@ impl Draft {
     fn text(&self) -> String {
         let current = match self.phase.as_str() {
             "unknown" | "shown by the only section in progress" => String::new(),
-            phase => format!("current_phase: {phase}\n"),
+            phase => format!("current_phase: {}\n", phase.trim_end_matches(", and 5 in progress")),
         };
-        let fifth = if self.phase == "unknown" { "pending" } else { "in_progress" };
+        let is_before = self.phase.parse::<usize>().is_ok_and(|phase| phase < 5);
+        let fifth = if self.phase == "unknown" || is_before { "pending" } else { "in_progress" };
         format!(
             "created_at: \"{}\"\n{current}phases:\n{}  5_complexity:\n    status: {fifth}\n{}",
             CREATED.iso_seconds(),

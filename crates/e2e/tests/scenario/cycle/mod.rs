@@ -25,6 +25,7 @@ const NO_ROOM: &str = "there is no room for the next stage";
 const NOT_DONE: &str = "the stage is not done";
 const FAILED: &str = "the stage failed";
 const HELD_ONCE: &str = "the stage is not done, and a stop was blocked for it";
+const RESERVED: &str = "the person wants to be asked before the next stage";
 const ASKS: &str = "the last message asks something";
 const BROKE_IN: &str = "the person interrupted";
 const COMPLETE: &str = "the last stage is done";
@@ -38,8 +39,8 @@ fn cycle(arguments: &str) -> Reply {
     Reply::bash(format!("{} cycle {arguments}", binary().display()))
 }
 
-/// Needs a [`repository`].
-const COMMIT: &str = "git commit -q --allow-empty -m 'Ship it'";
+/// Needs a [`repository`]. An empty commit would not count.
+const COMMIT: &str = "date +%s%N > shipped.txt && git add shipped.txt && git commit -q -m 'Ship it'";
 
 /// With one commit.
 fn repository(home: &Home) {

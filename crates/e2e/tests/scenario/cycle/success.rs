@@ -274,3 +274,85 @@ fn a_cycle_is_resumed_only_where_there_is_room() {
     assert_eq!(stands(&home), running("audit"));
     model.finish();
 }
+
+/// `open=0` outweighs neither another metric nor the report itself, and a reset is not a commit.
+#[test]
+fn a_report_that_contradicts_itself_ends_nothing() {
+    let home = Home::new();
+    repository(&home);
+    let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
+    let script = sprint_is_done()
+        .main(Reply::text("the sprint is over"))
+        .main(skill("audit"))
+        .main(cycle("done --metric open=0 --metric critical=5"))
+        .main_with(|request| {
+            let said = request.last_tool_result().text;
+            assert!(said.contains("is not done yet: critical=5 was reported."), "{said}");
+            Reply::text("The audit is over.")
+        })
+        .main_with(|request| {
+            let held = request.held_stops().pop().unwrap_or_default();
+            assert!(held.contains("--metric open=N --metric critical=N"), "{held}");
+            cycle("done --metric open=0 --metric critical=0")
+        })
+        .main(Reply::text("CRITICAL: the token is logged. This must not be shipped."))
+        .main(Reply::text("Understood."))
+        .main(cycle("done --metric open=0"))
+        .main(Reply::text("The token is no longer logged."))
+        .main(skill("ship"))
+        .main(Reply::bash(format!("git commit -q --amend --no-edit && {} cycle done", binary().display())))
+        .main_with(|request| {
+            let said = request.last_tool_result().text;
+            assert!(said.contains("is not done yet: nothing was committed."), "{said}");
+            Reply::text("It is committed.")
+        })
+        .main(Reply::text("It is committed, really."));
+    let model = Model::start(script);
+    let mut session = launch(&home, &model).start();
+    let first = session.ask("run a cycle");
+    let waits = "dev-cycle waits at audit, which is not done: Claude's report says not to ship it";
+    assert_eq!(told(&first.shown(), waits), 1, "{:?}", first.shown());
+    session.ask("go on");
+    assert_eq!(stands(&home), running("audit"), "other words are not enough");
+    session.ask("fix it");
+    session.finish();
+    tidegate.assert_unfailing();
+    assert_eq!(stops(&tidegate), [ROOM, NOT_DONE, HELD_ONCE, HELD_ONCE, ROOM, NOT_DONE, HELD_ONCE]);
+    assert_eq!(stands(&home), running("ship"));
+    model.finish();
+}
+
+/// The prompt that starts the cycle reserves a stage.
+#[test]
+fn a_stage_that_the_person_reserved_waits_for_their_yes() {
+    let home = Home::new();
+    repository(&home);
+    let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
+    let script = sprint_is_done()
+        .main(Reply::text("the sprint is over"))
+        .main(skill("audit"))
+        .main(done("audit"))
+        .main(Reply::text("The audit found nothing."))
+        .main(Reply::text("a.js has one function."))
+        .main(Reply::text("All right."))
+        .main(skill("ship"))
+        .main(done("ship"))
+        .main(Reply::text("shipped"))
+        .main(skill("retrospective"))
+        .main(done("retrospective"))
+        .main(Reply::text("all of it is over"));
+    let model = Model::start(script);
+    let mut session = launch(&home, &model).start();
+    let first = session.ask("Run the dev cycle, but do not ship before I looked at it.");
+    assert_eq!(stops(&tidegate), [ROOM, RESERVED]);
+    let waits = "dev-cycle waits before ship, because you said: ";
+    assert_eq!(told(&first.shown(), waits), 1, "{:?}", first.shown());
+    assert_eq!(stands(&home), running("audit"));
+    session.ask("What does a.js do?");
+    assert_eq!(stands(&home), running("audit"), "a question is not a yes");
+    session.ask("I looked at it, you can ship");
+    session.finish();
+    tidegate.assert_unfailing();
+    assert_eq!(stops(&tidegate).last().map(String::as_str), Some(COMPLETE));
+    model.finish();
+}

@@ -24,9 +24,13 @@ fn gate(arguments: &str) -> Reply {
     Reply::bash(format!("{} gate {arguments}", binary().display()))
 }
 
-/// The model moves the manifest to a phase with a shell command: the host refuses its own tools there.
+/// The model moves the manifest to a phase with a shell command: the host refuses its own tools there. Past a checkpoint
+/// Tidegate's command refuses, so the model edits the file.
 fn phase(to: usize) -> Reply {
-    gate(&format!("phase {to}"))
+    match to {
+        ..=3 => gate(&format!("phase {to}")),
+        _ => Reply::bash(format!("sed -i 's/^current_phase: .*/current_phase: {to}/' {MANIFEST}")),
+    }
 }
 
 /// The policy's findings before each agent, oldest first.
@@ -191,6 +195,44 @@ fn a_gate_lets_agents_through_once_it_is_passed() {
     let shown = run.shown();
     assert!(shown.iter().any(|text| text.contains("at checkpoint 1, after phase 3")), "{shown:?}");
     assert_extending(&model.requests());
+    model.finish();
+}
+
+/// Neither a command nor a status nor an edit leads past a checkpoint; the last phase ends the workflow.
+#[test]
+fn no_way_leads_around_a_checkpoint() {
+    let home = Home::new();
+    let tidegate = Tidegate::init_with(&home, &["--with", "workflow"]);
+    let script = Script::new()
+        .main(gate("start x").used(20_000))
+        .main(phase(3).used(21_000))
+        .main(gate("phase 9").used(21_500))
+        .main_with(|request| {
+            let refused = request.last_tool_result();
+            assert!(refused.is_error, "{refused:?}");
+            assert!(
+                refused.text.contains("checkpoint 1 after phase 3 comes first. Missing: "),
+                "{refused:?}"
+            );
+            gate("note 3 --status skipped").used(22_000)
+        })
+        .main(gate("phase 4").used(22_500))
+        .main(gate("note 4 --status in_progress").used(23_000))
+        .main(Reply::agent("SKIPPED").used(23_500))
+        .main(persist().used(24_000))
+        .main(gate("pass 1").used(24_500))
+        .main(gate("phase 4").used(25_000))
+        .main_with(|request| {
+            assert!(request.last_tool_result().text.contains("Phase 4 has started"));
+            Reply::agent("IN TIME").used(25_500)
+        })
+        .subagent("IN TIME", Reply::text("here").used(9_000))
+        .main(Reply::text("done").used(26_000));
+    let model = Model::start(script);
+    launch(&home, &model).on(SONNET_4_5).ask("go through the phases");
+    tidegate.assert_unfailing();
+    assert_eq!(spawns(&tidegate), ["a checkpoint was not passed", "there is room for agents"]);
+    assert!(model.main_requests()[5].last_tool_result().is_error, "skipped is not passed");
     model.finish();
 }
 

@@ -72,7 +72,7 @@ fn describe(processes: Processes<'_>, client: u64) -> Option<ClientProcess> {
 }
 
 /// `None` if the system does not show processes.
-pub(crate) fn is_running(client: ClientProcess) -> Option<bool> {
+pub fn is_running(client: ClientProcess) -> Option<bool> {
     cfg!(target_os = "linux").then(|| describe_process(client.process) == Some(client))
 }
 

@@ -60,11 +60,8 @@ pub(super) fn decide_manifest_write(
                 ..Verdict::silent("a checkpoint was not passed")
             };
         }
-        let left = is_bound.then_some(Effect::mark(Mark::WorkflowLeft));
-        return Verdict {
-            effects: left.into_iter().collect(),
-            ..Verdict::silent("the workflow is complete")
-        };
+        let silent = Verdict::silent("the workflow is complete");
+        return if is_bound { end_workflow(facts, standing, manifest, silent) } else { silent };
     }
     let anothers = standing.belongs_to_other_than(facts.event.session.as_str());
     let Some(bound) = attached.filter(|_| is_bound && !anothers) else {
@@ -79,6 +76,24 @@ pub(super) fn decide_manifest_write(
         };
     };
     follow_phase(facts, config, standing, manifest, bound)
+}
+
+fn end_workflow(
+    facts: &Facts<'_>,
+    standing: &WorkflowStanding,
+    manifest: &Manifest,
+    silent: Verdict,
+) -> Verdict {
+    let to_model = format!(
+        "The workflow {} is complete, and this session no longer uses {}. Start another one with `tidegate workflow start ID`.",
+        manifest.name, standing.path
+    );
+    let say = |to, text| Say { to, text, weight: 60, explains: false, when_said: Vec::new() };
+    let mut says = vec![say(Audience::Model, to_model)];
+    if facts.person.may_be_there() {
+        says.push(say(Audience::User, words::complete(facts.lang, &manifest.name)));
+    }
+    Verdict { says, effects: vec![Effect::mark(Mark::WorkflowLeft)], ..silent }
 }
 
 /// The session's own manifest was written: checks whether a phase ended.
