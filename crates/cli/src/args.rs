@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::command::{
-    activity, completions, compound, config, cycle, demo, doctor, explain, handoff, help, hook, init,
-    journal, learnings, log, man, mcp, memory, meter, off, on, progress, reference, report, status,
+    activity, completions, compound, config, constraints, cycle, demo, doctor, explain, handoff, help, hook,
+    init, journal, learnings, log, man, mcp, memory, meter, off, on, progress, reference, report, status,
     statusline, trust, uninstall, worker, workflow,
 };
 
@@ -43,6 +43,8 @@ pub(crate) enum Command {
     On(on::Args),
     /// Allow the config files of a project to loosen rules
     Trust(trust::Args),
+    /// Show the limits that you set in prompts, or drop a wrong one
+    Constraints(constraints::Args),
     /// Show the settings and where each comes from
     #[command(subcommand)]
     Config(config::ConfigCommand),
