@@ -3,7 +3,7 @@
 use tidegate_core::feature::pressure::marks::PressureLevel;
 use tidegate_core::time::Millis;
 
-use super::{Status, Survived};
+use super::{ShownConstraint, Status, Survived};
 use crate::bilingual::{Bilingual, both, count_en};
 use crate::command::meter::describe_reading;
 use crate::config_words::describe_problem;
@@ -241,7 +241,6 @@ fn describe_hooks(status: &Status) -> Bilingual {
 #[cfg(test)]
 mod tests {
     use super::super::{Cycle, Unverified, Verified};
-    use super::ShownConstraint;
     use super::*;
     use crate::print::looks::assert_looks;
     use tidegate_core::feature::verification::checks::Kinds;

@@ -201,10 +201,7 @@ fn prepare_compaction(facts: &Facts<'_>, config: &Config) -> Verdict {
         survival: None,
     };
     let mut verdict = Verdict {
-        effects: vec![
-            Effect::Knowledge(effect::Effect::NoteBoundary(Box::new(boundary.clone()))),
-            Effect::Knowledge(effect::Effect::PublishCompaction(Box::new(boundary))),
-        ],
+        effects: vec![Effect::Knowledge(effect::Effect::NoteBoundary(Box::new(boundary)))],
         ..Verdict::silent("no facts to keep are known")
     };
     verdict.effects.extend(handoff(facts));
@@ -295,6 +292,8 @@ fn report_recovery(facts: &Facts<'_>) -> Verdict {
         return Verdict::silent("nothing was noted before this compaction");
     };
     let recovered = Effect::mark(Mark::Recovered(boundary.noted));
+    // Only now: the host also announces compactions that it then does not make.
+    let published = Effect::Knowledge(effect::Effect::PublishCompaction(Box::new(boundary.clone())));
     // Without a place for knowledge, the summary already says everything.
     let Some(knowledge) = &facts.knowledge.files else {
         return Verdict { effects: vec![recovered], ..Verdict::silent("there are no progress notes here") };
@@ -326,7 +325,7 @@ fn report_recovery(facts: &Facts<'_>) -> Verdict {
     let when_said = vec![recovered, Effect::mark(Mark::Listed(listing_hash(&files, &excerpt(knowledge))))];
     Verdict {
         says: vec![Say { to: Audience::Model, text, weight: 100, explains: false, when_said }],
-        effects: vec![Effect::Knowledge(effect::Effect::TidyFlow)],
+        effects: vec![published, Effect::Knowledge(effect::Effect::TidyFlow)],
         ..Verdict::silent("the conversation was compacted")
     }
 }
