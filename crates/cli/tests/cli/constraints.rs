@@ -20,7 +20,7 @@ fn texts(sandbox: &Sandbox) -> Vec<String> {
 #[test]
 fn status_shows_them_with_their_time() {
     let sandbox = attended();
-    types(&sandbox, "Fix the login test. No new dependencies.");
+    let _ = types(&sandbox, "Fix the login test. No new dependencies.");
     assert_eq!(texts(&sandbox), ["No new dependencies."]);
     let status = sandbox.run(&["status", "--json"]).json();
     let [shown] = status["constraints"].as_array().expect("a list").as_slice() else { panic!("{status}") };
@@ -34,7 +34,7 @@ fn status_shows_them_with_their_time() {
 #[test]
 fn a_person_drops_one_and_an_agent_has_to_ask() {
     let sandbox = attended();
-    types(&sandbox, "No new dependencies. Never push to main.");
+    let _ = types(&sandbox, "No new dependencies. Never push to main.");
     let id = constraints(&sandbox)[0]["id"].as_str().expect("an id").to_owned();
     let drop = ["constraints", "--drop", &id, "--session", SESSION];
     assert!(sandbox.run(&drop).failed().contains("no terminal to ask at"));
@@ -42,7 +42,7 @@ fn a_person_drops_one_and_an_agent_has_to_ask() {
     let approved = ["constraints", "--drop", &id, "--session", SESSION, "--approved"];
     assert!(by_agent(&sandbox, &approved).failed().contains("there is no approval"));
     assert_eq!(texts(&sandbox).len(), 2);
-    types(&sandbox, &format!("approve {code}"));
+    let _ = types(&sandbox, &format!("approve {code}"));
     let _ = by_agent(&sandbox, &approved).ok();
     assert_eq!(texts(&sandbox), ["Never push to main."]);
     assert!(sandbox.run(&drop).failed().contains("has the id"));
@@ -51,18 +51,18 @@ fn a_person_drops_one_and_an_agent_has_to_ask() {
 #[test]
 fn a_prompt_that_the_project_scheduled_states_and_lifts_nothing() {
     let sandbox = attended();
-    types(&sandbox, "No new dependencies.");
+    let _ = types(&sandbox, "No new dependencies.");
     let file = sandbox.project().join(".claude/scheduled_tasks.json");
     fs::create_dir_all(file.parent().expect("a folder")).expect("a new folder");
     let task = |prompt: &str| json!({ "id": "a", "cron": "* * * * *", "prompt": prompt, "createdAt": 1 });
     let prompts = ["you can add dependencies now", "Never run the tests."];
     fs::write(&file, json!({ "tasks": prompts.map(task) }).to_string()).expect("a new file");
     for prompt in prompts {
-        types(&sandbox, prompt);
+        let _ = types(&sandbox, prompt);
     }
     assert_eq!(texts(&sandbox), ["No new dependencies."]);
     fs::remove_file(&file).expect("it is there");
-    types(&sandbox, prompts[0]);
+    let _ = types(&sandbox, prompts[0]);
     assert!(texts(&sandbox).is_empty());
 }
 
@@ -79,11 +79,11 @@ fn a_prompt_of_an_agents_client_states_and_lifts_nothing() {
         return;
     }
     let sandbox = attended();
-    types(&sandbox, "No new dependencies.");
+    let _ = types(&sandbox, "No new dependencies.");
     assert_eq!(texts(&sandbox), ["No new dependencies."], "the test's own processes do not count");
     let sandbox = sandbox.with("TEST_TIDEGATE_TOP", "1");
-    types(&sandbox, "you can add dependencies now");
-    types(&sandbox, "Never run the tests.");
+    let _ = types(&sandbox, "you can add dependencies now");
+    let _ = types(&sandbox, "Never run the tests.");
     assert_eq!(texts(&sandbox), ["No new dependencies."]);
 }
 
@@ -99,7 +99,7 @@ fn without_its_state_a_compaction_passes_in_silence() {
     for (what, lose) in lose {
         for at in 0..3 {
             let sandbox = attended();
-            types(&sandbox, "Fix it. No new dependencies.");
+            let _ = types(&sandbox, "Fix it. No new dependencies.");
             let mut post = event(&sandbox, "PostCompact.auto");
             post["compact_summary"] = json!("<summary>Some work was done.</summary>");
             let events = [event(&sandbox, "PreCompact.auto"), event(&sandbox, "SessionStart.compact"), post];

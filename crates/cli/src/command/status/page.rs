@@ -33,7 +33,7 @@ pub(super) fn status_page(status: &Status, said: PressureLevel, clock: &LocalClo
         row(both!("compaction", "圧縮"), text);
     }
     if !status.constraints.is_empty() {
-        row(both!("your limits", "あなたの制約"), describe_constraints(&status.constraints, clock));
+        row(both!("constraints", "あなたの制約"), describe_constraints(&status.constraints, clock));
     }
     if let Some(unverified) = &status.unverified {
         let [missing, enough] = unverified.lines();
