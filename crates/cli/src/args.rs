@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::command::{
-    activity, completions, compound, config, cycle, demo, doctor, explain, handoff, help, hook, init,
-    journal, learnings, log, man, mcp, memory, meter, off, on, progress, reference, report, serve, status,
-    statusline, top, trust, uninstall, worker, workflow,
+    activity, completions, compound, config, constraints, cycle, demo, doctor, explain, handoff, help, hook,
+    init, journal, learnings, log, man, mcp, memory, meter, off, on, progress, reference, report, serve,
+    status, statusline, top, trust, uninstall, worker, workflow,
 };
 
 /// Check the work of a coding agent, and keep what it learned when its context is compacted
@@ -47,6 +47,8 @@ pub(crate) enum Command {
     On(on::Args),
     /// Allow the config files of a project to loosen rules
     Trust(trust::Args),
+    /// Show the limits that you set in prompts, or drop a wrong one
+    Constraints(constraints::Args),
     /// Show the settings and where each comes from
     #[command(subcommand)]
     Config(config::ConfigCommand),

@@ -59,6 +59,7 @@ const REASONS: &[(&str, &str)] = &[
         "a policy has stepped down; the session is unattended",
         "ポリシーが助言だけに切り替わりました。セッションは無人です",
     ),
+    ("a session starts without a reading", "セッションの開始時には、まだ測定値がありません"),
     ("a session's own topic is exempt", "セッション自身のトピックは対象外です"),
     ("a stage outlives the compaction", "圧縮をまたいで続くステージがあります"),
     ("a workflow outlives the compaction", "圧縮をまたいで続くワークフローがあります"),

@@ -4,6 +4,7 @@ pub(crate) mod activity;
 pub(crate) mod completions;
 pub(crate) mod compound;
 pub(crate) mod config;
+pub(crate) mod constraints;
 pub(crate) mod cycle;
 pub(crate) mod demo;
 pub(crate) mod doctor;
@@ -68,6 +69,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Config(command) => config::run(&command),
         Command::Activity(command) => activity::run(&command),
         Command::Trust(args) => trust::run(&args),
+        Command::Constraints(args) => constraints::run(&args),
         Command::Off(args) => off::run(&args),
         Command::On(args) => on::run(&args),
         Command::Completions(args) => completions::run(&args),

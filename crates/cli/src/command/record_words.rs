@@ -125,13 +125,20 @@ fn describe_command(record: &Record) -> Text {
 }
 
 fn describe_compaction(record: &Record) -> Option<Text> {
-    let BoundaryRecord { kept, of, .. } = record.boundary.as_ref()?;
+    let BoundaryRecord { kept, of, given_back, .. } = record.boundary.as_ref()?;
     let (kept, of) = ((*kept)?, *of);
-    let text = Text::from(both!(
-        "Compaction: the summary kept {kept} of {of} facts",
-        "圧縮: 要約には残すべき事実{of}件中{kept}件が残りました"
-    ));
-    (of > 0).then(|| if kept < of { text.warning() } else { text.good() })
+    let text = Text::from(match given_back {
+        None => both!(
+            "Compaction: the summary kept {kept} of {of} facts",
+            "圧縮: 要約には残すべき事実{of}件中{kept}件が残りました"
+        ),
+        Some(back) => both!(
+            "Compaction: the summary kept {kept} of {of} facts, given back {back}",
+            "圧縮: 要約には残すべき事実{of}件中{kept}件が残り、{back}件を Claude に戻しました"
+        ),
+    });
+    let has_all = kept + given_back.unwrap_or_default() >= of;
+    (of > 0).then(|| if has_all { text.good() } else { text.warning() })
 }
 
 fn describe_texts(record: &Record) -> Option<Text> {

@@ -195,6 +195,16 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ),
     ("Take the trust back", "許可を取り消します"),
     (
+        "Show the limits that you set in prompts, or drop a wrong one",
+        "プロンプトで指示した制約を表示するか、誤って拾われたものを外します",
+    ),
+    (
+        "Tidegate finds sentences in your prompts that forbid, require or limit something, and gives them back to Claude when a compaction loses them. You can also take one back in a prompt (\"forget the rule about dependencies\"). Called by an agent, --drop prints a code that only a person can approve.",
+        "Tidegate は、禁止・必須・制限を述べた文をプロンプトから見つけ、圧縮で失われたときに Claude へ戻します。プロンプトで取り消すこともできます（「依存のルールは忘れて」）。エージェントから --drop が呼ばれたときは、人だけが承認できるコードを表示します。",
+    ),
+    ("Drop the constraint with this id", "この ID の制約を外します"),
+    ("Use this session", "このセッションを対象にします"),
+    (
         "Refuse if the files changed since this digest was shown",
         "このダイジェストの表示後にファイルが変わっていたら中止します",
     ),

@@ -11,6 +11,7 @@ mod commands;
 mod concurrency;
 mod compaction;
 mod config;
+mod constraints;
 mod cycle;
 mod demo;
 mod doctor;

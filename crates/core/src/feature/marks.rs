@@ -149,6 +149,14 @@ rooms!(marks, aggregate);
 /// Fewer new entries are not worth another reminder.
 const MANY_MORE: usize = 5;
 
+impl Mark {
+    /// It stands for words of a person: a prompt that an agent or the host wrote does not leave it.
+    pub fn needs_person(&self) -> bool {
+        use crate::feature::knowledge::marks::Mark as Knowledge;
+        matches!(self, Mark::Knowledge(Knowledge::ConstraintSaid { .. } | Knowledge::ConstraintLifted(_)))
+    }
+}
+
 impl Marks {
     /// Whether a person should hear of so many unpromoted entries: the first time in a session, and when there are
     /// many more than they know of.

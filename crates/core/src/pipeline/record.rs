@@ -429,6 +429,9 @@ pub struct BoundaryRecord {
     /// Key facts that did not survive.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<String>,
+    /// How many of these the conversation has again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub given_back: Option<usize>,
 }
 
 impl BoundaryRecord {
@@ -446,6 +449,7 @@ impl BoundaryRecord {
                 .flat_map(|survival| &survival.lost)
                 .map(|fact| fact.text.clone())
                 .collect(),
+            given_back: survival.map(|survival| survival.given_back).filter(|given| *given > 0),
         }
     }
 }
@@ -561,7 +565,8 @@ impl Record {
                 Meter::Unknown(crate::meter::NoReading::NotNeeded) => None,
                 meter => Some(MeterRecord::from_meter(meter, facts.forecast(), facts.now)),
             },
-            boundary: outcome.effects.iter().find_map(|effect| match effect {
+            // The last one: it also knows what was given back.
+            boundary: outcome.effects.iter().rev().find_map(|effect| match effect {
                 Effect::Knowledge(effect::Effect::NoteBoundary(boundary)) => {
                     Some(BoundaryRecord::from_boundary(boundary))
                 }

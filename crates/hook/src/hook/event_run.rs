@@ -17,6 +17,7 @@ use tidegate_core::pipeline::record::{FailedCheck, Record};
 use tidegate_core::pipeline::ruling::{Outcome, Ruling};
 use tidegate_state::feature::{self, HookContext, replace_known};
 use tidegate_state::file::lock::{LockMode, LockTimeout};
+use tidegate_state::host::claude_code::scheduled_tasks;
 use tidegate_state::journal;
 use tidegate_state::place::StateDir;
 use tidegate_state::session::marks::MarksLock;
@@ -26,7 +27,8 @@ use crate::hook::failure::record_id;
 use crate::hook::gather::Gather;
 use crate::hook::later::{Answer, Later};
 use crate::hook::{Hook, answer, keep_until_exit};
-use crate::host::claude_code::client;
+use crate::host::claude_code::{caller, client};
+use crate::process::ancestry::{self, Ancestry};
 
 /// A failure at any step fails the whole run.
 pub(super) struct EventRun<'a> {
@@ -158,6 +160,9 @@ impl EventRun<'_> {
     ) -> Result<Answer, FailedStep> {
         let (now, config) = (self.here.now, self.here.config);
         let mut new_marks = pipeline::observe(facts, config);
+        if new_marks.iter().any(Mark::needs_person) && !self.is_by_person(facts) {
+            new_marks.retain(|mark| !mark.needs_person());
+        }
         new_marks.extend(self.client_marks(facts, &new_marks));
         let observed = new_marks.len();
         new_marks.extend(outcome.effects.iter().filter_map(Effect::leaves));
@@ -225,6 +230,16 @@ impl EventRun<'_> {
         record.off_by_command.clone_from(&config.off_by_command);
         record.cost.us = self.hook.fallback.micros();
         record
+    }
+
+    /// Nothing speaks against a person behind this prompt: no agent started the client, and the project has not scheduled
+    /// the prompt. Looked at only if it matters.
+    fn is_by_person(&self, facts: &Facts<'_>) -> bool {
+        let client = self.hook.env.client.filter(|client| caller::is_client(*client));
+        let of_agent = |client: u64| matches!(ancestry::check(client), Ancestry::OfAgent(_));
+        let is_scheduled =
+            |prompt: &str| self.here.root.is_some_and(|root| scheduled_tasks::has_prompt(root, prompt));
+        !client.is_some_and(of_agent) && !facts.typed_prompt().is_some_and(|prompt| is_scheduled(&prompt))
     }
 
     /// Marks for the calling client, if the session does not know it or its marks start over.

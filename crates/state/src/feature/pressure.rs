@@ -34,10 +34,20 @@ struct File {
 }
 
 pub(super) fn carry_out(effect: &Effect, here: &HookContext<'_>) -> io::Result<()> {
-    let Effect::Publish { level, reading } = effect;
-    match reading {
-        Some(reading) => write(here.root()?, here.session, reading, *level, here.now),
-        None => void_reading(here.root()?, here.session, here.now),
+    let of_session = |members: &Map<String, Value>| {
+        members.get("sessionId").and_then(Value::as_str) == Some(here.session.as_str())
+    };
+    match effect {
+        Effect::Publish { level, reading: Some(reading) } => {
+            write(here.root()?, here.session, reading, *level, here.now)
+        }
+        Effect::Publish { reading: None, .. } => {
+            void_reading(here.root()?, here.session, here.now, of_session)
+        }
+        // Without a root there is no copy.
+        Effect::TakeOver => here.root.map_or(Ok(()), |root| {
+            void_reading(root, here.session, here.now, |members| !of_session(members))
+        }),
     }
 }
 
@@ -74,12 +84,18 @@ pub fn reset_level(root: &Path) -> io::Result<()> {
     })
 }
 
-/// Takes out this session's numbers, which a compaction has made wrong. An unknown number is absent, never zero.
-fn void_reading(root: &Path, session: &SessionId, now: Millis) -> io::Result<()> {
+/// Takes out numbers that are not, or no longer, this session's. An unknown number is absent, never zero.
+fn void_reading(
+    root: &Path,
+    session: &SessionId,
+    now: Millis,
+    is_void: impl Fn(&Map<String, Value>) -> bool,
+) -> io::Result<()> {
     edit(root, |members| {
-        if members.get("sessionId").and_then(Value::as_str) != Some(session.as_str()) {
+        if !is_void(members) {
             return false;
         }
+        members.insert("sessionId".to_owned(), session.as_str().into());
         for number in ["usedPercentage", "usedTokens", "windowTokens"] {
             members.remove(number);
         }
@@ -121,13 +137,17 @@ mod tests {
         let session = SessionId::parse("s1").unwrap();
         let path = root.join(".claude/context").join(FILE);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        void_reading(root, &session, now).unwrap();
+        let void = |of: &str| {
+            let of_session = |members: &Map<String, Value>| members["sessionId"] == of;
+            void_reading(root, &session, now, of_session).unwrap();
+        };
+        void("s1");
         assert!(!path.exists(), "nothing to void");
         let text = r#"{"usedPercentage":76.0,"timestamp":"x","lastNotifiedLevel":"urgent","sessionId":"s1","usedTokens":152000,"windowTokens":200000,"more":[1]}"#;
         fs::write(&path, text).unwrap();
-        void_reading(root, &SessionId::parse("s2").unwrap(), now).unwrap();
+        void("s2");
         assert_eq!(fs::read_to_string(&path).unwrap(), text, "another session's");
-        void_reading(root, &session, now).unwrap();
+        void("s1");
         let read: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
         let expected = serde_json::json!({
             "timestamp": now.iso(), "lastNotifiedLevel": "none", "sessionId": "s1", "more": [1]

@@ -26,27 +26,39 @@ pub(super) struct Boundary {
     /// Entries of the flow that were not promoted then.
     unpromoted: usize,
     lost: Vec<String>,
+    /// How many of these the conversation had again.
+    given_back: usize,
 }
 
 impl Boundary {
     fn line(&self, clock: &LocalClock) -> Bilingual {
         const SHOWN: usize = 3;
-        let Boundary { kept, of, lost, .. } = self;
+        let Boundary { kept, of, lost, given_back, .. } = self;
         let at = Millis::from_iso(&self.at).map_or_else(|| self.at.clone(), |at| clock.minute(at));
         let facts = count_en(*of, "fact");
-        let shown: Vec<&str> = lost.iter().take(SHOWN).map(String::as_str).collect();
+        let (back_en, back_ja) = given_back_words(*given_back);
+        let is_lost = *given_back < lost.len();
+        let shown: Vec<&str> = lost.iter().filter(|_| is_lost).take(SHOWN).map(String::as_str).collect();
         let more = lost.len().saturating_sub(SHOWN);
         let (en, ja) = match (shown.is_empty(), more) {
             (true, _) => <_>::default(),
-            (_, 0) => {
-                (format!("; lost: {}", shown.join(", ")), format!("、失われたもの: {}", shown.join("、")))
-            }
+            (_, 0) => (
+                format!("; not in the summary: {}", shown.join(", ")),
+                format!("、残らなかったもの: {}", shown.join("、")),
+            ),
             _ => (
-                format!("; lost: {} and {more} more", shown.join(", ")),
-                format!("、失われたもの: {}ほか{more}件", shown.join("、")),
+                format!("; not in the summary: {} and {more} more", shown.join(", ")),
+                format!("、残らなかったもの: {}ほか{more}件", shown.join("、")),
             ),
         };
-        both!("{at}: kept {kept} of {facts}{en}", "{at}: {of}件中{kept}件{ja}")
+        both!("{at}: kept {kept} of {facts}{back_en}{en}", "{at}: {of}件中{kept}件{back_ja}{ja}")
+    }
+}
+
+fn given_back_words(number: usize) -> (String, String) {
+    match number {
+        0 => <_>::default(),
+        _ => (format!(", given back {number}"), format!("、Claude に戻したもの{number}件")),
     }
 }
 
@@ -76,6 +88,7 @@ impl Boundaries {
                 named: boundary.named,
                 unpromoted: boundary.unpromoted,
                 lost: boundary.lost,
+                given_back: boundary.given_back.unwrap_or_default(),
             })
             .collect()
     }
@@ -87,10 +100,12 @@ pub(super) fn add_boundaries(page: &mut Page, boundaries: &[Boundary], clock: &L
         return;
     }
     let (kept, of) = boundaries.iter().fold((0, 0), |(kept, of), one| (kept + one.kept, of + one.of));
+    let back = boundaries.iter().map(|one| one.given_back).sum();
+    let (back_en, back_ja) = given_back_words(back);
     let (number, compactions) = (boundaries.len(), count_en(boundaries.len(), "compaction"));
     page.item(both!(
-        "{compactions}: the summaries kept {kept} of {of} facts",
-        "圧縮{number}回: 要約に残った事実は{of}件中{kept}件です"
+        "{compactions}: the summaries kept {kept} of {of} facts{back_en}",
+        "圧縮{number}回: 要約に残った事実は{of}件中{kept}件{back_ja}です"
     ));
     page.indented(|page| {
         for one in boundaries.iter().skip(number.saturating_sub(SHOWN)) {

@@ -12,6 +12,7 @@ use tidegate_core::feature::approval::marks::ApprovalRequest;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::cycle::success::list_missing;
 use tidegate_core::feature::facts::Known;
+use tidegate_core::feature::knowledge::survival::Survival;
 use tidegate_core::feature::verification::checks::{CheckKind, Kinds};
 use tidegate_core::feature::verification::required_checks;
 use tidegate_core::feature::verification::verify_stop;
@@ -30,6 +31,7 @@ use tidegate_state::feature::{cycle, workflow};
 use tidegate_state::journal;
 
 use super::Outcome;
+use super::constraints::ShownConstraint;
 use crate::bilingual::{Bilingual, both};
 use crate::error::CliError;
 use crate::host::claude_code::check::skills::find_missing_of_preset;
@@ -68,6 +70,9 @@ struct Status {
     last_boundary: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     survival: Option<Survived>,
+    /// Constraints from prompts of this session, the newest last.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    constraints: Vec<ShownConstraint>,
     /// Entries of the flow that no person has reviewed.
     unpromoted: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -126,14 +131,17 @@ struct Survived {
     of: usize,
     /// Facts missing in the summary, also if the conversation still has them elsewhere.
     lost: Vec<String>,
+    /// How many of these the conversation has again.
+    given_back: usize,
 }
 
 impl Survived {
     fn of(here: &Here, session: &Session) -> Option<Survived> {
         let boundary = boundary::read(&here.state.session(&session.id))?;
         let survival = boundary.survival?;
-        let lost = survival.lost.into_iter().map(|fact| fact.text).collect();
-        Some(Survived { trigger: boundary.trigger, kept: survival.kept, of: survival.of, lost })
+        let lost = survival.lost.iter().map(|fact| fact.text.clone()).collect();
+        let Survival { kept, of, given_back, .. } = survival;
+        Some(Survived { trigger: boundary.trigger, kept, of, lost, given_back })
     }
 }
 
@@ -511,6 +519,7 @@ fn show(args: &Args) -> Outcome {
         pressure_said: session.marks.pressure.said.level.name(),
         last_boundary: session.marks.session.boundary.map(Millis::iso),
         survival: Survived::of(&here, &session),
+        constraints: session.marks.knowledge.constraints.iter().map(ShownConstraint::of).collect(),
         unpromoted: session
             .marks
             .session

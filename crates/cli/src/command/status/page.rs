@@ -3,7 +3,7 @@
 use tidegate_core::feature::pressure::marks::PressureLevel;
 use tidegate_core::time::Millis;
 
-use super::{Status, Survived};
+use super::{ShownConstraint, Status, Survived};
 use crate::bilingual::{Bilingual, both, count_en};
 use crate::command::meter::describe_reading;
 use crate::config_words::describe_problem;
@@ -31,6 +31,9 @@ pub(super) fn status_page(status: &Status, said: PressureLevel, clock: &LocalClo
     row(both!("warnings", "警告"), describe_warnings(said).into());
     if let Some(text) = describe_compaction(status, clock) {
         row(both!("compaction", "圧縮"), text);
+    }
+    if !status.constraints.is_empty() {
+        row(both!("constraints", "あなたの制約"), describe_constraints(&status.constraints, clock));
     }
     if let Some(unverified) = &status.unverified {
         let [missing, enough] = unverified.lines();
@@ -179,18 +182,48 @@ fn describe_compaction(status: &Status, clock: &LocalClock) -> Option<Text> {
         let (time, Bilingual { en, ja }) = (clock.minute_with_zone(at), clock.ago(at));
         both!("{en} ({time})", "{ja}（{time}）")
     });
-    let kept = status.survival.as_ref().map(|Survived { kept, of, .. }| {
+    let kept = status.survival.as_ref().map(|Survived { kept, of, given_back, .. }| {
         let facts = count_en(*of, "fact");
-        both!("the summary kept {kept} of {facts}", "要約に残った事実は{of}件中{kept}件です")
+        match given_back {
+            0 => both!("the summary kept {kept} of {facts}", "要約に残った事実は{of}件中{kept}件です"),
+            back => both!(
+                "the summary kept {kept} of {facts}, given back {back}",
+                "要約に残った事実は{of}件中{kept}件、Claude に戻した事実は{back}件です"
+            ),
+        }
     });
     if at.is_none() && kept.is_none() {
         return None;
     }
     let mut text = Text::from(Bilingual::list(at.into_iter().chain(kept)));
-    for fact in status.survival.iter().flat_map(|survived| &survived.lost) {
-        text = text + both!("\nnot in it: ", "\n残らなかったもの: ") + prose(fact);
+    let Some(Survived { lost, given_back, .. }) = &status.survival else { return Some(text) };
+    for fact in lost.iter().take(LOST_SHOWN) {
+        let label = if *given_back >= lost.len() {
+            both!("\ngiven back: ", "\n戻したもの: ")
+        } else {
+            both!("\nnot in it: ", "\n残らなかったもの: ")
+        };
+        text = text + label + prose(fact);
+    }
+    let more = lost.len().saturating_sub(LOST_SHOWN);
+    if more > 0 {
+        text = text + both!("\nand {more} more", "\nほか{more}件");
     }
     Some(text)
+}
+
+/// A compaction may lose forty facts; `status --json` has all of them.
+const LOST_SHOWN: usize = 5;
+
+fn describe_constraints(constraints: &[ShownConstraint], clock: &LocalClock) -> Text {
+    let mut text = Text::from(both!(
+        "Claude has to keep to these after a compaction. Drop a wrong one: `tidegate constraints --drop ID`",
+        "圧縮後も Claude が守るべき、あなたの言葉です。誤りを外すには: `tidegate constraints --drop ID`"
+    ));
+    for constraint in constraints {
+        text = text + data("\n") + constraint.line(clock);
+    }
+    text
 }
 
 fn describe_hooks(status: &Status) -> Bilingual {
@@ -241,7 +274,13 @@ mod tests {
                 kept: 11,
                 of: 12,
                 lost: vec!["signed **cookie**, valid for 30 days".into()],
+                given_back: 1,
             }),
+            constraints: vec![ShownConstraint {
+                id: "3fa2b1".into(),
+                text: "No new dependencies.".into(),
+                said: Some(now.before(7_200_000).iso()),
+            }],
             unpromoted: 3,
             phase: None,
             cycle: Some(Cycle::Damaged { damage: "it is not JSON".into() }),

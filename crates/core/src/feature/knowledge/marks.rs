@@ -21,10 +21,33 @@ pub enum Mark {
     Handoff(HandoffKnown),
     /// A person was told of unpromoted entries.
     Nudged(Nudge),
-    /// A constraint in the words of the person.
+    /// A constraint in the words of the person, without its time.
     ConstraintStated(String),
+    /// A constraint in the words of the person.
+    ConstraintSaid { text: String, at: Millis },
     /// The hash of a constraint that the person took back.
     ConstraintLifted(u64),
+}
+
+/// A constraint that the person stated in a prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatedConstraint {
+    pub text: String,
+    /// The time of the prompt.
+    pub at: Option<Millis>,
+}
+
+impl StatedConstraint {
+    /// By which it can be lifted.
+    pub fn hash(&self) -> u64 {
+        fnv::hash(self.text.bytes())
+    }
+}
+
+impl AsRef<str> for StatedConstraint {
+    fn as_ref(&self) -> &str {
+        &self.text
+    }
 }
 
 /// Unpromoted entries that a person was told of.
@@ -63,7 +86,7 @@ pub struct Marks {
     /// The entries that a person was last told of, since the last promotion.
     pub nudge: Option<Nudge>,
     /// Constraints that the person stated in prompts and did not take back, the newest last.
-    pub constraints: Vec<String>,
+    pub constraints: Vec<StatedConstraint>,
 }
 
 /// More would fill the text for the summariser.
@@ -83,13 +106,9 @@ impl RoomMarks for Marks {
             Mark::Listed(files) => self.listed = Some(files),
             Mark::Handoff(known) => self.handoff = Some(known),
             Mark::Nudged(nudge) => self.nudge = Some(nudge),
-            Mark::ConstraintStated(text) => {
-                self.constraints.retain(|known| *known != text);
-                self.constraints.push(text);
-                let over = self.constraints.len().saturating_sub(MOST_CONSTRAINTS);
-                self.constraints.drain(..over);
-            }
-            Mark::ConstraintLifted(hash) => self.constraints.retain(|known| fnv::hash(known.bytes()) != hash),
+            Mark::ConstraintStated(text) => self.keep(StatedConstraint { text, at: None }),
+            Mark::ConstraintSaid { text, at } => self.keep(StatedConstraint { text, at: Some(at) }),
+            Mark::ConstraintLifted(hash) => self.constraints.retain(|known| known.hash() != hash),
         }
     }
 
@@ -114,12 +133,22 @@ impl RoomMarks for Marks {
         marks.extend(self.listed.map(Mark::Listed));
         marks.extend(self.handoff.map(Mark::Handoff));
         marks.extend(self.nudge.map(Mark::Nudged));
-        marks.extend(self.constraints.iter().cloned().map(Mark::ConstraintStated));
+        marks.extend(self.constraints.iter().cloned().map(|StatedConstraint { text, at }| match at {
+            Some(at) => Mark::ConstraintSaid { text, at },
+            None => Mark::ConstraintStated(text),
+        }));
         marks
     }
 }
 
 impl Marks {
+    fn keep(&mut self, new: StatedConstraint) {
+        self.constraints.retain(|known| known.text != new.text);
+        self.constraints.push(new);
+        let over = self.constraints.len().saturating_sub(MOST_CONSTRAINTS);
+        self.constraints.drain(..over);
+    }
+
     fn held(&self, since_boundary: bool) -> Option<Mark> {
         let held = self.compaction_held.map(Mark::CompactionHeld);
         held.filter(|_| self.held_since_boundary == since_boundary)
@@ -141,6 +170,7 @@ pub(in crate::feature) mod tests {
                 .prop_map(|(at, wrote)| Mark::Handoff(HandoffKnown { at: Millis(at), wrote })),
             any::<u64>().prop_map(|set| Mark::Nudged(Nudge { set, entries: 3 })),
             "[a-d]{1,3}".prop_map(Mark::ConstraintStated),
+            ("[a-d]{1,3}", 0u64..4).prop_map(|(text, at)| Mark::ConstraintSaid { text, at: Millis(at) }),
             "[a-d]{1,3}".prop_map(|text| Mark::ConstraintLifted(fnv::hash(text.bytes()))),
         ]
     }

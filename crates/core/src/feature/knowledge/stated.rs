@@ -4,7 +4,7 @@ use crate::event::EventKind;
 use crate::feature::facts::Facts;
 use crate::feature::knowledge::constraint;
 use crate::feature::knowledge::key_facts::{FactKind, KeyFact, stated_fact};
-use crate::feature::knowledge::marks::Mark;
+use crate::feature::knowledge::marks::{Mark, StatedConstraint};
 use crate::redact::redact;
 use crate::text::fnv;
 
@@ -26,8 +26,8 @@ pub(super) fn changes(facts: &Facts<'_>) -> Vec<Mark> {
     let redacted = redact(&prompt);
     for sentence in constraint::find_constraints(&redacted.text) {
         let text = constraint::quotation(sentence);
-        if !known.contains(&text) || lifted.contains(&text.as_str()) {
-            marks.push(Mark::ConstraintStated(text));
+        if !known.iter().any(|known| known.text == text) || lifted.contains(&text.as_str()) {
+            marks.push(Mark::ConstraintSaid { text, at: facts.now });
         }
     }
     marks
@@ -44,6 +44,6 @@ pub(super) fn retain_standing(lost: &mut Vec<KeyFact>, facts: &Facts<'_>) {
     lost.retain(|fact| fact.kind != FactKind::Stated || standing.contains(fact));
 }
 
-fn known<'a>(facts: &'a Facts<'_>) -> &'a [String] {
+fn known<'a>(facts: &'a Facts<'_>) -> &'a [StatedConstraint] {
     facts.marks.value().map(|marks| marks.knowledge.constraints.as_slice()).unwrap_or_default()
 }

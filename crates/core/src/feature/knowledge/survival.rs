@@ -24,6 +24,14 @@ pub struct Survival {
     pub of: usize,
     /// In their order.
     pub lost: Vec<KeyFact>,
+    /// How many of the lost ones the conversation has again: Tidegate gave them, or the host repeated its list.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub given_back: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// Words of a fact count if they are within this many bytes, or within three times the fact's own length.

@@ -13,6 +13,8 @@ pub enum Effect {
         /// `None` after a compaction, until there is a new one.
         reading: Option<Reading>,
     },
+    /// Another session's numbers in the public copy are not this session's.
+    TakeOver,
 }
 
 impl Carried for Effect {

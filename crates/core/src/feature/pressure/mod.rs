@@ -80,7 +80,7 @@ impl Policy for Pressure {
             return None;
         }
         match event.kind {
-            EventKind::SessionStart if event.follows_compaction() => Some(Needs::default()),
+            EventKind::SessionStart => Some(Needs::default()),
             EventKind::UserPromptSubmit | EventKind::PostToolUse => {
                 let mut needs = Needs { meter: true, ..Needs::default() };
                 // An unchanged flow need not be read again.
@@ -100,6 +100,10 @@ impl Policy for Pressure {
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
+        if facts.event.kind == EventKind::SessionStart && !facts.event.follows_compaction() {
+            let effects = vec![Effect::Pressure(effect::Effect::TakeOver)];
+            return Verdict { effects, ..Verdict::silent("a session starts without a reading") };
+        }
         if facts.event.kind == EventKind::SessionStart {
             let unknown = effect::Effect::Publish { level: PressureLevel::None, reading: None };
             let effects = vec![Effect::Pressure(unknown)];

@@ -2,7 +2,7 @@
 
 use tidegate_core::feature::activity::classifier::{Guess, Phase};
 use tidegate_core::feature::activity::marks::{GivenAdvice, Late, Mark};
-use tidegate_core::feature::marks::Marks;
+use tidegate_core::feature::marks::{Marks, SessionMark};
 use tidegate_core::feature::verdict::Carried;
 use tidegate_core::settings::value::Value;
 use tidegate_core::time::Millis;
@@ -98,4 +98,48 @@ fn then(decided: &Decided) -> String {
         Some(Late { phase: None, .. }) => "waits",
     };
     late.into()
+}
+
+/// Each hint comes once, and none for a skill that was just used.
+#[test]
+fn a_session_of_twenty_prompts() {
+    const INVOKE: &str = "Invoke the skill code-quality-rules and read learnings-design.md, learnings-coding.md in \
+                          .claude/context first: the activity is now `implement`.";
+    let mut case = Situation::new(&PHASE);
+    installed(&mut case, "code-quality-rules, debugging, code-review");
+    for (number, (guess_of_prompt, used, hint)) in [
+        ("other 95", "-", "-"),
+        ("implement", "-", INVOKE),
+        ("implement", "-", "-"),
+        ("other 95", "code-quality-rules", "-"),
+        ("implement", "-", "-"),
+        ("debug", "debugging", "Invoke the skill debugging first: the activity is now `debug`."),
+        ("debug", "-", "-"),
+        ("implement", "-", "-"),
+        ("debug", "-", "-"),
+        ("review", "code-review", "Invoke the skill code-review first: the activity is now `review`."),
+        ("review", "-", "-"),
+        ("implement", "-", "-"),
+        ("ship", "-", "-"),
+        ("implement", "-", "-"),
+        ("research", "-", "-"),
+        ("implement", "-", "-"),
+        ("debug", "-", "-"),
+        ("review", "-", "-"),
+        ("ship", "-", "-"),
+        ("reflect", "-", "-"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        guess(&mut case, guess_of_prompt);
+        let decided = case.decide();
+        let said: Vec<&str> = decided.says().iter().map(|say| say.text.as_str()).collect();
+        assert_eq!(or_dash(said.join("; ")), hint, "prompt {}", number + 1);
+        let left: Vec<_> =
+            decided.effects().iter().chain(decided.when_said()).filter_map(Carried::leaves).collect();
+        case.leave(decided.observed.iter().cloned());
+        case.leave(left);
+        case.leave((used != "-").then(|| SessionMark::Skill { name: used.to_owned(), agent: None }));
+    }
 }

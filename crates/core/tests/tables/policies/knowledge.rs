@@ -23,7 +23,6 @@ use tidegate_core::feature::verification::marks::Mark as VerificationMark;
 use tidegate_core::feature::verification::work::SucceededChecks;
 use tidegate_core::feature::workflow::standing::WorkflowStanding;
 use tidegate_core::feature::workflow::{Manifest, Workflow};
-use tidegate_core::text::fnv;
 use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
 
@@ -95,7 +94,7 @@ pub(super) static COMPACTION: Room = Room {
         }),
         ("lost", |case, cell| {
             let lost = vec![KeyFact { kind: FactKind::Stated, text: cell.to_owned() }];
-            let survival = Some(Survival { kept: 0, of: 1, lost: lost.clone() });
+            let survival = Some(Survival { kept: 0, of: 1, lost: lost.clone(), given_back: 0 });
             case.facts.knowledge.boundary =
                 Some(Boundary { facts: lost, survival, measured: Some(ago(HOUR)), ..Boundary::default() });
             case.mark(SessionMark::Note(Note::Lost));
@@ -107,8 +106,8 @@ pub(super) static COMPACTION: Room = Room {
                 "-" => {}
                 "before" => {
                     let stated = fold(case.marks.clone()).knowledge.constraints;
-                    for text in stated {
-                        case.mark(KnowledgeMark::ConstraintLifted(fnv::hash(text.bytes())));
+                    for constraint in stated {
+                        case.mark(KnowledgeMark::ConstraintLifted(constraint.hash()));
                     }
                 }
                 prompt => case.put("prompt", prompt),
@@ -173,6 +172,7 @@ pub(super) static COMPACTION: Room = Room {
             assert_eq!(survival.kept + survival.lost.len(), survival.of);
             format!("{} of {}", survival.kept, survival.of)
         }),
+        ("has again", |decided| later(decided).0.given_back.to_string()),
         ("told later", |decided| or_dash(later(decided).1)),
         ("the person sees", |decided| or_dash(later(decided).2)),
     ],
@@ -457,7 +457,7 @@ fn named(case: &mut Situation, cell: &str) {
 fn since_summary(case: &mut Situation, cell: &str) {
     let ms = cell.strip_suffix(" ms").and_then(number).expect("milliseconds");
     let fact = KeyFact { kind: FactKind::Decision, text: "use a ring buffer".into() };
-    let survival = Some(Survival { kept: 0, of: 1, lost: vec![fact.clone()] });
+    let survival = Some(Survival { kept: 0, of: 1, lost: vec![fact.clone()], given_back: 0 });
     let measured = Some(ago(ms));
     case.facts.knowledge.boundary =
         Some(Boundary { facts: vec![fact], measured, survival, ..Boundary::default() });
@@ -467,7 +467,7 @@ fn since_summary(case: &mut Situation, cell: &str) {
 /// What survived a summary, and what the model and the person are told at the next event.
 fn later(decided: &Decided) -> (Survival, String, String) {
     fn take(case: &mut Situation, decided: &Decided) {
-        for effect in decided.effects() {
+        for effect in decided.effects().iter().chain(decided.when_said()) {
             if let Effect::Knowledge(own::Effect::NoteBoundary(noted)) = effect {
                 case.facts.knowledge.boundary = Some((**noted).clone());
             }

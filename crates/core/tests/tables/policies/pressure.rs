@@ -121,7 +121,9 @@ fn looked(decided: &Decided) -> String {
 fn publishes(decided: &Decided) -> String {
     let published =
         pick!(&decided.outcome.effects, Effect::Pressure(PressureEffect::Publish { reading, .. }) => reading);
+    let takes_over = |effect: &Effect| matches!(effect, Effect::Pressure(PressureEffect::TakeOver));
     match published {
+        None if decided.outcome.effects.iter().any(takes_over) => "takes over".into(),
         None => "-".into(),
         Some(reading) => reading.as_ref().map_or("unknown".into(), |reading| reading.used.to_string()),
     }

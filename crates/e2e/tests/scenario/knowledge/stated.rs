@@ -43,6 +43,15 @@ fn a_constraint_of_the_second_prompt_is_in_the_context_after_a_compaction() {
     assert!(note.contains(&format!("{TITLE}\n- {STATED}")), "{note}");
     let copy = scene.text("last-compact.json");
     assert!(!copy.contains(STATED) && copy.contains("a constraint of the user"), "{copy}");
+    let status: Value = serde_json::from_str(&tidegate.run(&["status", "--json"])).expect("JSON");
+    assert_eq!(status["constraints"][0]["text"], STATED, "{status:#}");
+    let survival = &status["survival"];
+    assert_eq!((&survival["kept"], &survival["given_back"]), (&0.into(), &survival["of"]), "{survival:#}");
+    let of = &survival["of"];
+    let page = tidegate.run(&["status"]);
+    assert!(page.contains(STATED) && page.contains(&format!("given back {of}")), "{page}");
+    let report = tidegate.run(&["report"]);
+    assert!(report.contains(&format!("given back {of}")), "{report}");
     settle(&tidegate, &model);
 }
 

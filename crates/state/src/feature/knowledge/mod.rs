@@ -99,6 +99,7 @@ fn publish_compaction(boundary: &Boundary, here: &HookContext<'_>) -> io::Result
             kept: number(survival.kept),
             of: number(survival.of),
             lost: survival.lost.iter().map(public_text).collect(),
+            given_back: Some(number(survival.given_back)).filter(|given| *given > 0),
         }),
     };
     // The survival is known later than the compaction itself; another session may have compacted since.

@@ -87,6 +87,9 @@ pub struct SurvivalSummary {
     pub kept: u64,
     pub of: u64,
     pub lost: Vec<String>,
+    /// How many of these the conversation has again.
+    #[serde(rename = "givenBack", skip_serializing_if = "Option::is_none")]
+    pub given_back: Option<u64>,
 }
 
 pub fn read_last_compact(folder: &ContextFolder) -> Known<LastCompact> {
@@ -215,7 +218,8 @@ mod tests {
         assert_eq!((read.session_id.as_deref(), read.compound_run), (None, true));
         assert_eq!((read.progress_summary.entry_count, read.confidence_summary.unverified_count), (3, 1));
 
-        let survival = SurvivalSummary { kept: 1, of: 2, lost: vec!["失った".into()] };
+        let survival =
+            SurvivalSummary { kept: 1, of: 2, lost: vec!["失った".into()], given_back: Some(1) };
         let mut ours = LastCompact {
             timestamp: NOW.iso_seconds(),
             session_id: Some("s".into()),

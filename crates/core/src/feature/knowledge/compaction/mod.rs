@@ -201,10 +201,7 @@ fn prepare_compaction(facts: &Facts<'_>, config: &Config) -> Verdict {
         survival: None,
     };
     let mut verdict = Verdict {
-        effects: vec![
-            Effect::Knowledge(effect::Effect::NoteBoundary(Box::new(boundary.clone()))),
-            Effect::Knowledge(effect::Effect::PublishCompaction(Box::new(boundary))),
-        ],
+        effects: vec![Effect::Knowledge(effect::Effect::NoteBoundary(Box::new(boundary)))],
         ..Verdict::silent("no facts to keep are known")
     };
     verdict.effects.extend(handoff(facts));
@@ -265,7 +262,7 @@ fn collect_key_facts(facts: &Facts<'_>, knowledge: &Knowledge, owed: &[KeyFact])
     let stage = marks.cycle.key_fact().or_else(|| marks.workflow.key_fact());
     let manifest = facts.workflow.key_facts();
     select_key_facts(&FactSources {
-        stated: marks.knowledge.constraints.iter().rev().map(String::as_str).collect(),
+        stated: marks.knowledge.constraints.iter().rev().map(|constraint| constraint.text.as_str()).collect(),
         constraints: as_strs(&knowledge.constraints),
         decisions: as_strs(&knowledge.decisions),
         standing: facts
@@ -295,6 +292,8 @@ fn report_recovery(facts: &Facts<'_>) -> Verdict {
         return Verdict::silent("nothing was noted before this compaction");
     };
     let recovered = Effect::mark(Mark::Recovered(boundary.noted));
+    // Only now: the host also announces compactions that it then does not make.
+    let published = Effect::Knowledge(effect::Effect::PublishCompaction(Box::new(boundary.clone())));
     // Without a place for knowledge, the summary already says everything.
     let Some(knowledge) = &facts.knowledge.files else {
         return Verdict { effects: vec![recovered], ..Verdict::silent("there are no progress notes here") };
@@ -326,7 +325,7 @@ fn report_recovery(facts: &Facts<'_>) -> Verdict {
     let when_said = vec![recovered, Effect::mark(Mark::Listed(listing_hash(&files, &excerpt(knowledge))))];
     Verdict {
         says: vec![Say { to: Audience::Model, text, weight: 100, explains: false, when_said }],
-        effects: vec![Effect::Knowledge(effect::Effect::TidyFlow)],
+        effects: vec![published, Effect::Knowledge(effect::Effect::TidyFlow)],
         ..Verdict::silent("the conversation was compacted")
     }
 }
@@ -531,6 +530,7 @@ fn tell_summary(facts: &Facts<'_>, config: &Config) -> Verdict {
     let waits = facts.marks.value().is_some_and(|marks| marks.session.notes.contains(&Note::Kept));
     let (text, given) = missing_text(&missing, config);
     let mut verdict = tell_missing(verdict, text);
+    note_given_back(&mut verdict, &boundary, missing.len() - given);
     if waits && facts.person.may_be_there() {
         verdict.says.push(tell_person(facts, &boundary, &missing, given));
     }
@@ -559,6 +559,22 @@ fn tell_missing(mut verdict: Verdict, text: String) -> Verdict {
     verdict.effects = effects;
     verdict.says.push(Say { to: Audience::Model, text, weight: 80, explains: false, when_said });
     verdict
+}
+
+/// Together with the text for the model, if there is one: what is not delivered is not given back.
+fn note_given_back(verdict: &mut Verdict, boundary: &Boundary, left_out: usize) {
+    let mut boundary = boundary.clone();
+    let Some(survival) = boundary.survival.as_mut() else { return };
+    survival.given_back = survival.lost.len().saturating_sub(left_out);
+    if survival.given_back == 0 {
+        return;
+    }
+    let effects = match verdict.says.first_mut() {
+        Some(say) => &mut say.when_said,
+        None => &mut verdict.effects,
+    };
+    effects.push(Effect::Knowledge(effect::Effect::NoteBoundary(Box::new(boundary.clone()))));
+    effects.push(Effect::Knowledge(effect::Effect::PublishCompaction(Box::new(boundary))));
 }
 
 /// `given`: so many of the missing facts, the first ones, had room in the text for the model.

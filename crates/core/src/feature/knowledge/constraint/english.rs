@@ -20,6 +20,12 @@ pub(super) fn normalise(sentence: &str, to: &mut String) {
     to.clear();
     let mut at = 0;
     while let Some(c) = sentence[at..].chars().next() {
+        // Most characters, without a closer look.
+        if c.is_ascii_alphabetic() || c == ' ' {
+            to.push(c.to_ascii_lowercase());
+            at += 1;
+            continue;
+        }
         let end = quotation_end(sentence, at);
         let is_remark = c == '(';
         at += c.len_utf8();
@@ -82,10 +88,18 @@ impl<'a> Words<'a> {
     fn opens(&self, index: usize) -> bool {
         let head = self.head(index);
         // "… so no locks", "… but don't change it".
-        let from = head.iter().rposition(|word| matches!(*word, "so" | "but")).map_or(0, |at| at + 1);
+        let is_link =
+            |at: &usize| head[*at] == "but" || head[*at] == "so" && head.get(at + 1) != Some(&"that");
+        let from = (0..head.len()).rev().find(is_link).map_or(0, |at| at + 1);
         head[from..].iter().all(|word| among(FILLERS, word))
             || head == ["from", "now", "on"]
             || head == ["for", "now"]
+            || head == ["this", "time"]
+    }
+
+    /// In the first clause.
+    fn begins_with_clause(&self, index: usize) -> bool {
+        self.head(index).len() == index
     }
 
     /// As [`Words::opens`], in the first clause.
@@ -111,9 +125,27 @@ fn is_cue(word: &str) -> bool {
             | "avoid" | "stop" | "leave" | "keep" | "stick" | "ensure" | "sure" | "prefer" | "instead" | "rather" | "limit"
             | "most" | "max" | "max." | "maximum" | "stay" | "stays" | "read-only" | "readonly" | "scope" | "ask" | "until"
             | "without" | "allowed" | "forbidden" | "prohibited" | "mandatory" | "nowhere" | "limits" | "off-limits"
-            | "freeze" | "on"
+            | "freeze" | "on" | "me" | "want" | "circumstances" | "account" | "important" | "throughout" | "except"
+            | "session" | "whenever" | "budget" | "hard" | "wait" | "doubt" | "under" | "keeps" | "hands" | "table" | "isn't"
+            | "aren't" | "refrain" | "per" | "gets" | "each" | "every" | "forbids" | "bans" | "frozen" | "english"
+            | "german" | "japanese" | "french" | "spanish"
     )
 }
+
+/// Whether a cue is anywhere in a text: most prompts have none, and are not read closely.
+pub(super) fn has_cue(text: &str) -> bool {
+    let is_part = |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'\'' | b'-');
+    text.as_bytes().split(|byte| !is_part(byte)).any(|word| {
+        let mut lower = [0; LONGEST_CUE];
+        let Some(lower) = lower.get_mut(..word.len()).filter(|_| word.len() > 1) else { return false };
+        lower.copy_from_slice(word);
+        lower.make_ascii_lowercase();
+        std::str::from_utf8(lower).is_ok_and(|word| is_cue(word.trim_matches('-')))
+    })
+}
+
+/// With a hyphen next to it.
+const LONGEST_CUE: usize = 16;
 
 pub(super) fn is_constraint(words: &Words<'_>) -> bool {
     let has_cue = words.words.iter().any(|word| is_cue(word));
@@ -161,7 +193,7 @@ fn is_report(words: &Words<'_>) -> bool {
         && words.at(2) != "want";
     guesses
         || words.has(
-            "says wrote writes thinks claims insists complains complained told argues suggested suggests wonders according \
+            "says wrote writes thinks claims states insists complains complained told argues suggested suggests wonders according \
              wouldn't couldn't probably theory currently",
         )
         || words.words.iter().enumerate().any(|(at, word)| {
@@ -215,20 +247,26 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
         "should" | "shouldn't" => requires_with_should(words, at),
         "can't" | "cannot" | "cant" | "won't" => forbids_with_cannot(words, at),
         "may" => among("not only never", next) && (among("you we", before) || before == "nobody"),
+        // "Treat it as read only."
+        "only" if words.words[..at].ends_with(&["as", "read"]) => true,
         "only" => limits_with_only(words, at),
         "always" => orders() && !among("the a an when on been", next) && !next.ends_with("ed"),
         "avoid" | "prefer" => orders(),
+        "stop" if next == "before" => words.opens(at),
         "stop" => {
             let is_complaint = among("wasting kidding joking lying pretending", next);
             words.opens(at) && next.ends_with("ing") && next.len() > 5 && !is_complaint
         }
         "leave" => {
-            words.opens(at)
-                && words
-                    .rest(at)
-                    .iter()
-                    .any(|word| among("alone unchanged untouched place intact is are", word))
+            let is_last = words.rest(at) == ["leave", "it"] && at + 2 == words.words.len() && at > 0;
+            words.opens(at) && is_last
+                || words.opens(at)
+                    && words
+                        .rest(at)
+                        .iter()
+                        .any(|word| among("alone unchanged untouched place intact is are", word))
         }
+        "keep" if among("their its", next) && !words.opens(at) => keeps_its_name(words, at),
         "keep" => orders() && keeps(words.rest(at)),
         "stick" => words.opens(at) && among("to with", next),
         "sure" => before == "make" && words.opens(at - 1) && is_general(words, at),
@@ -236,11 +274,13 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
         "instead" => next == "of" && uses_instead(words, at),
         "rather" => among("i'd would", before) && next == "not" || next == "than" && uses_instead(words, at),
         "limit" => words.begins(at) && words.rest(at).contains(&"to"),
-        "most" => before == "at" && words.begins(at - 1),
+        "most" => before == "at" && (words.begins(at - 1) || is_added(words, at - 1)),
+        // "Three runs max."
+        "max" if next == CLAUSE => is_number(words.head(at).first().copied().unwrap_or_default()),
         "max" | "max." | "maximum" => words.begins(at) && next != CLAUSE,
         "stay" => words.opens(at) && !among("| tuned", next),
         "stays" => stays(words, at),
-        "read-only" | "readonly" => among("is are |", before) && words.words.len() < 12,
+        "read-only" | "readonly" => among("is are as |", before) && words.words.len() < 12,
         "scope" => before == "of" && words.words[..at].ends_with(&["out", "of"]),
         "limits" => before == "off",
         "off-limits" | "forbidden" | "prohibited" | "mandatory" => {
@@ -252,15 +292,113 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
                 && (words.rest(at).iter().any(|word| among("before first", word)) || words.has("doubt"))
         }
         "until" => words.head(at).contains(&"only") || words.rest(at).starts_with(&["until", "i", "say"]),
-        "without" => {
-            words.opens(at) && among("any asking adding changing breaking touching new external", next)
-        }
+        "without" => works_without(words, at),
         "freeze" => before == "code",
         "nowhere" => next == "else",
         // "From now on, answer in short sentences."
-        "on" => words.words[..at].ends_with(&["from", "now"]) && at < 4 && !words.has("i i'll we"),
+        "on" => {
+            let head = &words.words[..at];
+            let is_from = head.ends_with(&["from", "now"]) || head.ends_with(&["from", "here"]);
+            is_from
+                && (at < 4 && !words.has("i i'll we")
+                    || next == CLAUSE && words.has("need want every all always"))
+        }
+        // "Before touching infra/ check with me."
+        "me" => words.words[..at].ends_with(&["check", "with"]) && words.has("before first"),
+        // "I want you to stay away from …"
+        "want" => {
+            let verb = words.at(at + 3);
+            before == "i"
+                && words.words[at + 1..].starts_with(&["you", "to"])
+                && among("stay keep always never only not avoid ask leave stick", verb)
+        }
+        "circumstances" | "account" => before == "no" && among("under on", words.before(at - 1)),
+        "important" => next == "that" && among("it's is", before),
+        "throughout" => next == CLAUSE && words.head(at).len() == 2 && words.words.len() <= 4,
+        "except" => words.opens(at) && next != CLAUSE && among(CHANGES, words.at(0)),
+        // "For this whole session, …"
+        "session" => next == CLAUSE && words.at(0) == "for" && words.begins_with_clause(at),
+        "whenever" => {
+            words.begins(at)
+                && next == "you"
+                && !words.rest(at).iter().any(|word| among("time want like can ready", word))
+        }
+        "budget" => among("is of", next) && starts_with_digit(words.at(at + 2)),
+        "hard" => among("limit cap", next) && words.opens(at),
+        "wait" => words.opens(at) && among("for until", next) && among("my me i", words.at(at + 2)),
+        "doubt" => before == "in" && among("when if", words.before(at - 1)),
+        "under" => {
+            starts_with_digit(next) && words.head(at).iter().any(|word| among("stay stays keep remain", word))
+        }
+        "keeps" => among("its their", next) && keeps_its_name(words, at),
+        "hands" => next == "off" && words.opens(at),
+        "table" => words.words[..at].ends_with(&["off", "the"]),
+        "isn't" | "aren't" => words.words[at + 1..].starts_with(&["to", "be"]),
+        "refrain" => next == "from" && !words.has("i they"),
+        // "One PR per module."
+        "per" => at > 1 && words.at(at - 2) == "one" && words.begins(at - 2),
+        "gets" => {
+            among("each every", words.head(at).first().unwrap_or(&""))
+                && words.words[at + 1..].starts_with(&["its", "own"])
+        }
+        // "Commit after each step."
+        "each" | "every" => {
+            among("after before", before)
+                && words.head(at).first().is_some_and(|first| among(REPEATED, first))
+        }
+        "forbids" | "bans" => words.has("our we") && at < 6,
+        "frozen" => among("is are", before) && !words.has("it ui screen app page window process"),
+        // "Answers in German, please."
+        "english" | "german" | "japanese" | "french" | "spanish" => {
+            before == "in"
+                && words.words.len() <= 12
+                && words.head(at).iter().any(|word| {
+                    among("answer answers reply replies respond comments comment docs messages", word)
+                })
+        }
         _ => false,
     }
+}
+
+/// Orders that make sense more than once.
+const REPEATED: &str = "commit run test push format lint check ask show stop update rebuild";
+
+/// "The column keeps its old name."
+fn keeps_its_name(words: &Words<'_>, at: usize) -> bool {
+    let named = |word: &&str| among("name names format shape signature signatures", word);
+    words.rest(at).iter().any(named) && !words.has("it why when if")
+}
+
+fn is_number(word: &str) -> bool {
+    starts_with_digit(word) || among("one two three four five ten", word)
+}
+
+/// Orders to change something.
+const CHANGES: &str =
+    "update upgrade bump change rename fix move delete remove refactor convert migrate format clean run";
+
+/// A short limit after a task: "add retries, at most three".
+fn is_added(words: &Words<'_>, at: usize) -> bool {
+    const TOLD: &str = "it it's is are was were took takes has i we they fails";
+    words.opens(at) && words.rest(at).len() <= 6 && !words.words[..at].iter().any(|word| among(TOLD, word))
+}
+
+/// "…, without disabling any rule", but not "without the patch it takes 3 seconds".
+fn works_without(words: &Words<'_>, at: usize) -> bool {
+    const ACTS: &str = "any asking adding changing breaking touching new external";
+    let next = words.at(at + 1);
+    let rest = words.rest(at);
+    if !words.opens(at) {
+        return false;
+    }
+    let is_added = !words.begins(at) && is_added(words, at);
+    among(ACTS, next)
+        || is_added && (next.ends_with("ing") && next.len() > 5)
+        || is_added && rest.len() <= 3 && !among("| the a an it this that problems luck success result", next)
+}
+
+fn starts_with_digit(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// `verb` is the index of the word after the denial.
@@ -268,6 +406,9 @@ fn forbids(words: &Words<'_>, at: usize, verb: usize) -> bool {
     const OTHER: &str = "| worry mind know think care see get understand forget like hesitate bother need remember matter be you we \
                          they panic wait work think";
     let word = words.at(verb);
+    if word == "you" && words.at(verb + 1) == "dare" {
+        return true;
+    }
     if among(OTHER, word) || word == "have" && !words.opens(at) {
         return false;
     }
@@ -308,7 +449,7 @@ fn forbids_with_not(words: &Words<'_>, at: usize) -> bool {
         CLAUSE => {
             // "tabs, not spaces", "use pnpm, not npm", "on the branch, not on main".
             let instead = words.head(at.saturating_sub(1));
-            let pointed = among("that this the so yet sure really because a just it too |", next);
+            let pointed = among("that this the so yet sure really because a just it too like |", next);
             let ordered = instead.first().is_some_and(|first| among(ORDERS, first))
                 || instead.iter().any(|word| among("must always only", word));
             let is_short = words.words.len() <= 7
@@ -321,7 +462,7 @@ fn forbids_with_not(words: &Words<'_>, at: usize) -> bool {
     }
 }
 
-const ORDERS: &str = "use work write put store call run name import place log return";
+const ORDERS: &str = "use work write put store call run name import place log return do make";
 
 const STATEMENTS: &str = "is are was it it's i i'm that that's comes were works fails wait no yes he she they sorry ok has does hmm \
                           maybe yet";
@@ -334,7 +475,9 @@ fn forbids_with_never(words: &Words<'_>, at: usize) -> bool {
     }
     match words.before(at) {
         _ if words.opens(at) => true,
-        "must" | "may" | "can" | "should" => true,
+        // "It should never be null, but it is" describes a fault.
+        "should" => !words.has("but still yet currently"),
+        "must" | "may" | "can" => true,
         "we" | "you" => !next.ends_with("es") && next != "know",
         "and" => words.head(at).first().is_some_and(|first| among(ORDERS, first) || *first == "always"),
         _ => false,
@@ -372,16 +515,27 @@ fn forbids_with_nothing(words: &Words<'_>, at: usize) -> bool {
     const DEEDS: &str = "may must should gets touches leaves ships merges deploys pushes changes edits goes";
     let rest = words.rest(at + 1);
     if words.words[at] == "nothing" {
-        let ordered = among("write change touch delete install push commit add edit merge", words.before(at));
+        let ordered =
+            among("write change touch delete install push commit add edit merge skip", words.before(at));
         if ordered && words.opens(at - 1) {
             return true;
         }
-        if words.opens(at) && rest.first().is_some_and(|next| among("longer bigger larger more", next)) {
+        if words.opens(at)
+            && rest.first().is_some_and(|next| among("longer bigger larger more newer older", next))
+        {
             return true;
+        }
+        // "Fix the typo, nothing else."
+        if words.opens(at) && matches!(rest, ["else"] | ["else", "please"]) && at > 0 {
+            return among(CHANGES, words.at(0)) || words.has("only just");
         }
     }
     words.opens(at) && rest.iter().any(|word| among(DEEDS, word))
 }
+
+/// They use what is built, or build something else.
+const PEOPLE: &str =
+    "user users customer customers visitor visitors admin admins editor editors people team teams";
 
 /// "It must be a race condition" and "it must have moved" are guesses.
 fn requires_with_must(words: &Words<'_>, at: usize) -> bool {
@@ -390,6 +544,13 @@ fn requires_with_must(words: &Words<'_>, at: usize) -> bool {
         "been gone had got broken lost done made come run read forgotten put set seen happened";
     let subject = words.before(at);
     if among("i what he she |", subject) || words.has("somewhere suspect guess") {
+        return false;
+    }
+    // The product's rule, not Claude's: "users must be able to …", "add validation: the password must …".
+    if words.at(at + 1) == "be" && words.at(at + 2) == "able"
+        || among(PEOPLE, subject)
+        || among("add implement write build", words.at(0)) && words.has("validation validator rule check")
+    {
         return false;
     }
     let mut verb = at + 1;
@@ -401,7 +562,10 @@ fn requires_with_must(words: &Words<'_>, at: usize) -> bool {
     match words.at(verb) {
         CLAUSE => false,
         "be" if pointed => !among(GUESSED, after) && !after.ends_with("ing"),
-        "be" => !among("wrong broken missing because happening something", after) && !after.ends_with("ing"),
+        "be" => {
+            !among("wrong broken missing because happening something down stale dead", after)
+                && !after.ends_with("ing")
+        }
         "have" => !after.ends_with("ed") && !among(DONE, after),
         "not" if after == "be" => !(pointed && among("a the in", words.at(verb + 2))),
         _ => true,
@@ -425,12 +589,14 @@ fn requires_with_have(words: &Words<'_>, at: usize) -> bool {
     let subject = head.iter().rev().find(|word| !among("still also always really only", word)).copied();
     match subject {
         None | Some("…") => false,
+        // "Whatever we do has to work offline."
+        Some("do") => head.contains(&"whatever"),
         Some("you") => words.has("before after every each always whenever"),
         Some("we") => among("stay keep remain support comply preserve maintain avoid be stick", verb),
         Some(subject) => {
             let other = "i he she who don't doesn't not i'll might may could would will should and then we'll you'll just to";
             let lasting = among("be stay work run support keep remain fit pass compile come", verb);
-            !among(other, subject) && (word.starts_with("ha") || lasting)
+            !among(other, subject) && !among(PEOPLE, subject) && (word.starts_with("ha") || lasting)
         }
     }
 }
@@ -439,6 +605,10 @@ fn requires_with_should(words: &Words<'_>, at: usize) -> bool {
     let denied = words.words[at] == "shouldn't" || words.at(at + 1) == "not";
     let verb = if words.at(at + 1) == "not" { at + 2 } else { at + 1 };
     let subject = words.before(at);
+    // "It shouldn't ever touch the database."
+    if denied && words.at(verb) == "ever" || words.words[at] == "should" && words.at(verb) == "never" {
+        return !words.has("but still yet currently");
+    }
     if among("i we it that this |", subject) {
         return false;
     }
@@ -457,7 +627,10 @@ fn forbids_with_cannot(words: &Words<'_>, at: usize) -> bool {
     if words.words[at] == "won't" {
         return subject == "we" && among("use do support add upgrade need migrate accept", verb);
     }
-    among("we you", subject) && among(ACTS, verb) && !words.has("see why")
+    // "The response shape can't change."
+    let is_fixed =
+        verb == "change" && words.at(at + 2) == CLAUSE && !among("i it he she they user users |", subject);
+    (among("we you", subject) && among(ACTS, verb) || is_fixed) && !words.has("see why")
 }
 
 fn limits_with_only(words: &Words<'_>, at: usize) -> bool {
@@ -469,7 +642,15 @@ fn limits_with_only(words: &Words<'_>, at: usize) -> bool {
     let next = words.at(at + 1);
     let head = words.head(at);
     let has_subject = head.iter().any(|word| among("i we it you he she they it's i'm that is are", word));
+    // "The only file you may edit is config.yaml."
+    if words.before(at) == "the" {
+        return words.rest(at).windows(2).any(|pair| pair[0] == "you" && among("may can should", pair[1]));
+    }
     if words.opens(at) {
+        // "Only I merge."
+        if among("i me", next) {
+            return (3..=4).contains(&words.rest(at).len()) && !words.has("see get have");
+        }
         let is_counted = among("one two three", next)
             && !words.rest(at).iter().any(|word| among(FINITE, word) || among(LEFT, word));
         return among(ACTS, next) && words.rest(at).len() > 2
@@ -478,7 +659,8 @@ fn limits_with_only(words: &Words<'_>, at: usize) -> bool {
     }
     // "comments in English only", "backend only".
     if next == CLAUSE || next == "please" && words.at(at + 2) == CLAUSE {
-        let is_rule = !words.has("… yeah create make") && words.words.len() <= 8;
+        let is_short = words.words.len() <= 8 || head.len() <= 2 && words.words.len() <= 14;
+        let is_rule = !words.has("… yeah create make") && is_short;
         return is_rule && !has_subject && !head.iter().any(|word| among(FINITE, word));
     }
     if has_subject {
@@ -499,7 +681,7 @@ fn keeps(rest: &[&str]) -> bool {
 /// "Make sure every endpoint has a test", not "make sure the server runs".
 fn is_general(words: &Words<'_>, at: usize) -> bool {
     let general =
-        "every each any all no never not always only before nothing don't doesn't isn't aren't without";
+        "every each any all no never not always only before nothing none don't doesn't isn't aren't without";
     words.rest(at).iter().any(|word| among(general, word))
 }
 

@@ -43,16 +43,25 @@ fn has_form(text: &str) -> bool {
         let is_last = core.ends_with(clause);
         if forbids(without_courtesy(clause), is_last)
             || (is_last && requires(clause, core))
-            || limits(clause, is_last)
+            || limits(clause, is_last, core)
+            || is_always(clause) && ends_with_any(clause, "ください 下さい こと")
         {
             return true;
         }
     }
-    orders && contains_any(core, "必ず 今後は これからは 以降は 絶対に 毎回")
-        || orders && core.contains("ではなく") && (contains_any(core, "使 作業 書") || core.ends_with('で'))
+    orders && is_always(core)
+        || orders
+            && core.contains("ではなく")
+            && (contains_any(core, "使 作業 書 でやって") || core.ends_with('で'))
         || orders && core.contains("代わりに") && contains_any(core, "使うこと 使って")
         || core.ends_with("優先して")
+        || orders && contains_any(core, "ごとに ずつ") && ends_with_any(core, "コミットして を分けて")
+        || orders && contains_any(core, "禁止なので 厳禁なので 不可なので NGなので")
         || asks_first(core)
+}
+
+fn is_always(text: &str) -> bool {
+    contains_any(text, "必ず 常に 今後は これからは 以降は 絶対に 毎回")
 }
 
 pub(super) fn contains_any(text: &str, wanted: Words) -> bool {
@@ -71,7 +80,8 @@ fn asks_not_to(text: &str) -> bool {
 /// The person reports what another person, a text or a program says, or guesses.
 pub(super) fn is_other_speech(text: &str) -> bool {
     const SAID: Words = "と言う と言って と言われ と書いて と書かれて とのこと とあります とあるけど とある と出ます と出る \
-        そうです 違いない はずだ はずなの はずです かもしれ らしい と表示 と怒られ とコメント と聞きました";
+        そうです 違いない はずだ はずなの はずです かもしれ らしい と表示 と怒られ とコメント と聞きました に言われ によると 仕様では 法律では \
+        GDPRでは というコメント という注意 という警告 という文 というエラー というメッセージ";
     // 「私が…と言うまで」 is the person's own.
     let text = &text.replace("と言うまで", "");
     contains_any(text, SAID) || text.ends_with("はず") || text.contains("思い") && !text.contains("絶対")
@@ -83,6 +93,10 @@ fn lifts(text: &str) -> bool {
         ても問題 て問題あり 解禁 忘れてください 忘れて 無視して なくていい なくてよい なくてもいい なくても構 \
         なくて大丈夫 撤回 必要はな 必要はありません";
     // 「編集してよいが、対象は変更不可」 limits in its second half.
+    // 「編集していいのは A だけ」 limits.
+    if contains_any(text, "いいのは よいのは 良いのは") && contains_any(text, "だけ のみ") {
+        return false;
+    }
     let tail = text.rsplit_once("が、").or_else(|| text.rsplit_once("けど、")).map_or(text, |(_, tail)| tail);
     contains_any(tail, ALLOWED)
         || contains_any(tail, "適用しなくて 気にしなくて なくなりました 十分です 取り消 解除し 件はなし")
@@ -123,18 +137,26 @@ fn forbids(clause: &str, is_last: bool) -> bool {
     const RULES: Words = "使いません 採用しません 超えられません 上げられません 使えません 変えられません 変更できません \
         認めません 認められません 許可しません 追加できません 触らない 変えない 使わない 置かない 入れない \
         残さない 含めない 壊さない 変更しない 追加しない コミットしない マージしない リトライしない 編集しない \
-        出さない 超えない";
+        出さない 超えない 再生成しない 削除しない 移動しない 上書きしない 導入しない 使用しない 利用しない 修正しない \
+        実装しない デプロイしない プッシュしない pushしない commitしない 公開しない";
     const ENDS: Words = "ないこと ぬこと ないように ないよう ないようにして ないようにすること てはいけない てはいけません \
         ではいけません ではいけない てはならない てはなりません ではならない ではなりません てはだめ てはダメ \
         ちゃだめ ちゃダメ 厳禁 対象外 読み取り専用 NG 許されません 許されない しない方針 しない約束 \
-        ない約束 ない方針 ないルール";
+        ない約束 ない方針 ないルール ない方向で ない前提で ない形で";
     if let Some(stem) = clause.strip_suffix("ないで").or_else(|| clause.strip_suffix("ないでおいて"))
     {
-        return !ends_with_any(stem, "心配し 気にし すぎ 過ぎ 忘れ 遠慮し 無理し 焦ら じゃ では が は も い")
+        // 「つないで」 denies nothing.
+        let is_denied = !stem.ends_with(['う', 'く', 'す', 'つ', 'ぬ', 'む', 'る', 'ぐ', 'ぶ']);
+        return is_denied
+            && !ends_with_any(stem, "心配し 気にし すぎ 過ぎ 忘れ 遠慮し 無理し 焦ら じゃ では が は も い")
             || stem.ends_with("使わ");
     }
     if ends_with_any(clause, ENDS) {
-        return !ends_with_any(clause, "忘れないこと 忘れないように 忘れないよう");
+        // 「二重送信できないように」 is the task.
+        return !ends_with_any(
+            clause,
+            "忘れないこと 忘れないように 忘れないよう できないように できないようにして できないよう",
+        );
     }
     if ends_with_any(clause, "禁止 不可 禁止と言いました 禁止にして 不可とする") {
         return true;
@@ -156,8 +178,8 @@ fn forbids(clause: &str, is_last: bool) -> bool {
     if is_last && ends_with_any(clause, RULES) {
         return !contains_any(clause, "以外使 まだ使 なぜ なんで 今は");
     }
-    // 「UIには手を付けず、…」
-    !is_last
+    // 「UIには手を付けず、…」, 「サイズは変えずに」
+    (!is_last || clause.ends_with("ずに"))
         && ends_with_any(
             clause,
             "付けず 使わず 変えず 触らず 変えずに 触らずに 使わずに 作らず 作らずに 増やさず 増やさずに 壊さず 書かず 追加せず 変更せず",
@@ -176,26 +198,35 @@ fn requires(clause: &str, core: &str) -> bool {
         clause,
         "なければならない なければなりません なくてはならない なくてはなりません ねばならない なければいけません なければいけない",
     ) {
-        return !contains_any(core, "今 現在 私は そろそろ 毎回手で");
+        return !contains_any(core, "今 現在 私は そろそろ 毎回手で できなければ");
     }
     if ends_with_any(clause, "必要がある 必要があります") {
-        return contains_any(clause, "動く 動作 保つ 残す 対応 維持 互換 満たす 守る 使う 従う");
+        return contains_any(clause, "動く 動作 通る 保つ 残す 対応 維持 互換 満たす 守る 使う 従う");
     }
     ends_with_any(
         clause,
-        "必須 必須条件 が条件 ないと困ります ないと困る に限る に限ります に限定して を維持して を保って を守って に従って 厳守で 厳守",
-    )
+        "必須 必須条件 が条件 ないと困ります ないと困る に限る に限ります に限定して を維持して を保って を守って に従って 厳守で 厳守 は維持して は保って \
+         は守って 現状維持 現状維持で 使い続けて にとどめて に留めて にとどめること \
+         が前提 を前提に 凍結 凍結中 が上限 が限度 最小限で 最小限に 読み取り専用として扱って",
+    ) || clause.contains('は')
+        && ends_with_any(
+            clause,
+            "で統一して 日本語で 英語で 日本語で書いて 英語で書いて 日本語で答えて 英語で答えて",
+        )
 }
 
-fn limits(clause: &str, is_last: bool) -> bool {
+fn limits(clause: &str, is_last: bool, core: &str) -> bool {
     if ends_with_any(
         clause,
-        "のみ のみで のみにして のみとして だけにして だけに だけで書いて だけで実装して だけで作って だけを使って 以外は触らないで だけを変更して",
+        "のみ のみで のみにして のみとして だけにして だけに だけで書いて だけで実装して だけで作って だけを使って 以外は触らないで だけを変更して だけで作業して",
     ) {
         return !contains_any(clause, "失敗 落ち 起き");
     }
+    if is_last && clause.ends_with("だけで") {
+        return !ends_with_any(clause, "これだけで それだけで あれだけで");
+    }
     if clause.ends_with("だけ") && is_last {
-        return contains_any(clause, "ではなく なのは いいのは")
+        return contains_any(clause, "ではなく なのは いいのは するのは")
             || clause.contains('は') && clause.contains("回だけ");
     }
     let has_digit = clause.bytes().any(|byte| byte.is_ascii_digit())
@@ -208,7 +239,7 @@ fn limits(clause: &str, is_last: bool) -> bool {
     {
         let till = clause.ends_with("まで");
         return !till && (is_last || clause.contains('は'))
-            || till && clause.contains('は')
+            || till && (clause.contains('は') || is_last && (clause.contains("なので") || clause == core))
             || clause.ends_with("までにして") && is_last;
     }
     if ends_with_any(
@@ -222,6 +253,10 @@ fn limits(clause: &str, is_last: bool) -> bool {
 
 /// 「前に聞いて」, 「迷ったら聞いて」, 「承認を取って」
 fn asks_first(core: &str) -> bool {
-    let asks = ends_with_any(core, "聞いて 相談して 確認して 確認を取って 承認を取って 許可を取って");
-    asks && contains_any(core, "前に 迷ったら 前は ときは 場合は 事前に") && !core.contains("なぜ")
+    let asks = ends_with_any(
+        core,
+        "聞いて 相談して 確認して 確認を取って 承認を取って 許可を取って 声をかけて 声かけて 止まって 止めて",
+    );
+    let tells = ends_with_any(core, "教えて 知らせて") && contains_any(core, "る前に う前に す前に");
+    tells || asks && contains_any(core, "前に 迷ったら 前は ときは 場合は 事前に") && !core.contains("なぜ")
 }

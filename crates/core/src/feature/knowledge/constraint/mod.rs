@@ -10,6 +10,7 @@
 //! eval-constraints` prints how often they are right on both parts.
 
 mod english;
+mod exchange;
 mod japanese;
 mod leads;
 mod lift;
@@ -32,6 +33,10 @@ pub fn find_constraints(prompt: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut buffer = String::new();
     let own = own_part(prompt);
+    // Other languages have no short list of cues.
+    if own.is_ascii() && !english::has_cue(own) {
+        return found;
+    }
     sentences::for_each_sentence(own, |range| {
         let sentence = &own[range];
         if found.len() < MOST && judge(sentence, &mut buffer) {
@@ -42,7 +47,7 @@ pub fn find_constraints(prompt: &str) -> Vec<&str> {
 }
 
 /// The constraints of `known` that a prompt takes back.
-pub fn lifted<'k>(known: &'k [String], prompt: &str) -> Vec<&'k str> {
+pub fn lifted<'k, C: AsRef<str>>(known: &'k [C], prompt: &str) -> Vec<&'k str> {
     if known.is_empty() {
         return Vec::new();
     }
@@ -53,9 +58,9 @@ pub fn lifted<'k>(known: &'k [String], prompt: &str) -> Vec<&'k str> {
 }
 
 /// Those that it leaves.
-pub fn still_standing<'k>(known: &'k [String], prompt: &str) -> Vec<&'k str> {
+pub fn still_standing<'k, C: AsRef<str>>(known: &'k [C], prompt: &str) -> Vec<&'k str> {
     let lifted = lifted(known, prompt);
-    known.iter().map(String::as_str).filter(|text| !lifted.contains(text)).collect()
+    known.iter().map(AsRef::as_ref).filter(|text| !lifted.contains(text)).collect()
 }
 
 /// The sentences in which constraints are looked for.
@@ -67,7 +72,8 @@ pub fn count_sentences(prompt: &str) -> usize {
 
 /// The words after the name of a command.
 fn own_part(prompt: &str) -> &str {
-    match prompt.trim_start().strip_prefix('/') {
+    let command = prompt.trim_start().strip_prefix('/');
+    match command.filter(|command| command.starts_with(char::is_alphanumeric)) {
         Some(command) => command.find(char::is_whitespace).map_or("", |at| &command[at..]),
         None => prompt,
     }
@@ -109,4 +115,18 @@ fn judge(sentence: &str, buffer: &mut String) -> bool {
     }
     english::normalise(sentence, buffer);
     english::is_constraint(&english::Words::of(buffer, sentence))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// The quick look misses nothing.
+        #[test]
+        fn a_constraint_has_a_cue(text in "(don't|Never|no|ONLY|max\\.|off-limits|keep|touch|it|files|\"x\"|[-,.:;*(')/ ]){1,14}") {
+            prop_assert!(!is_constraint(&text) || english::has_cue(&text), "{text}");
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::exchange::{Speaker, speaker_of};
 use super::leads::{Lead, lead_of};
 use crate::feature::knowledge::document::CodeFence;
 
@@ -62,6 +63,8 @@ struct Outside<'a> {
     document: bool,
     /// Words of others follow.
     quoting: Quoting,
+    /// Two lines of a pasted exchange were seen.
+    exchange: bool,
     /// Lines that were admitted.
     lines: usize,
 }
@@ -111,11 +114,14 @@ impl<'a> Outside<'a> {
         if self.document || self.lines >= MOST_LINES {
             return Own::Nothing;
         }
-        if is_speaker(text) {
+        if self.is_of_speaker(text, rest) {
             self.quoting = Quoting::Paragraph;
             return Own::Nothing;
         }
-        let is_code = line.starts_with("    ") || line.starts_with('\t');
+        let is_code = line.starts_with("    ")
+            || line.starts_with('\t')
+            || text.starts_with("//")
+            || text.starts_with("/*");
         let is_quotation = text.starts_with(['>', '|', '＞']);
         let is_log = is_written_by_program(text);
         // Words of the person may follow a log directly, but a whole sentence is more often its next line.
@@ -126,6 +132,18 @@ impl<'a> Outside<'a> {
         }
         self.lines += 1;
         self.own_part(line, rest)
+    }
+
+    /// A line of a pasted exchange. One label alone is the person's own: "note: don't touch it".
+    fn is_of_speaker(&mut self, text: &str, rest: &str) -> bool {
+        match speaker_of(text) {
+            None => false,
+            Some(Speaker::Timed | Speaker::Program) => true,
+            Some(Speaker::Named) => {
+                self.exchange |= rest.lines().any(|line| speaker_of(line.trim()).is_some());
+                self.exchange
+            }
+        }
     }
 
     fn is_in_block(&mut self, text: &str) -> bool {
@@ -211,17 +229,14 @@ fn begins_foreign_document(text: &str) -> bool {
         || text.contains("Forwarded message --")
 }
 
-/// A line of a transcript.
-fn is_speaker(text: &str) -> bool {
-    ["User: ", "Human: ", "Assistant: ", "AI: ", "Q: ", "A: ", "Claude: ", "System: "]
-        .iter()
-        .any(|speaker| text.starts_with(speaker))
-}
-
 /// The first quotation that the line does not close, with its closing mark.
 fn open_quotation(line: &str) -> Option<(usize, char)> {
     let mut at = 0;
     while let Some(c) = line[at..].chars().next() {
+        if is_plain(c) {
+            at += 1;
+            continue;
+        }
         match quotation_end(line, at) {
             Some(end) => at = end,
             None if !matches!(c, '`' | '\'' | '‘') && closing_of(c).is_some() => {
@@ -331,6 +346,10 @@ fn split_sentences(prompt: &str, within: Range<usize>, is_cut: bool, see: &mut i
     let text = &prompt[within.clone()];
     let (mut from, mut at) = (0, 0);
     while let Some(c) = text[at..].chars().next() {
+        if is_plain(c) {
+            at += 1;
+            continue;
+        }
         if let Some(end) = quotation_end(text, at) {
             at = end;
             continue;
@@ -352,6 +371,11 @@ fn split_sentences(prompt: &str, within: Range<usize>, is_cut: bool, see: &mut i
     if !is_cut {
         give(prompt, within.start + from..within.end, see);
     }
+}
+
+/// Begins no quotation and ends no sentence, as most characters.
+fn is_plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == ' '
 }
 
 /// The end of the quotation or code that begins at `at`, if it is closed.

@@ -23,11 +23,11 @@ fn is_about(shared: usize, named: usize, length: usize, names_rule: bool) -> boo
 }
 
 /// The constraints of `known` that `sentence` takes back.
-pub(super) fn lifted_by<'k>(known: &'k [String], sentence: &str) -> Vec<&'k str> {
+pub(super) fn lifted_by<'k, C: AsRef<str>>(known: &'k [C], sentence: &str) -> Vec<&'k str> {
     if sentence.ends_with(['?', '？']) {
         return Vec::new();
     }
-    let known = known.iter().map(String::as_str);
+    let known = known.iter().map(AsRef::as_ref);
     // A new constraint does not allow anything, but may be the opposite of an old one.
     let restates = super::is_constraint(sentence);
     if super::is_japanese(sentence) {
