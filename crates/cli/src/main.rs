@@ -22,6 +22,7 @@ mod print;
 mod program;
 mod project_root;
 mod reason_words;
+mod server_trouble;
 mod sessions;
 mod shell;
 mod without_repository;

@@ -16,6 +16,7 @@ mod row;
 mod schema;
 mod team;
 mod tls;
+mod trouble;
 mod search;
 
 use tidegate_core::time::Millis;
@@ -24,6 +25,7 @@ pub use address::{Address, PASSWORD_VARIABLE};
 pub use link::Patience;
 pub use members::{Invited, Member};
 pub use put::Sender;
+pub use trouble::Trouble;
 pub use team::{Delivered, ForgetRequest, Position, TeamChanges, TeamProject};
 
 use self::link::{Purpose, ServerLink};

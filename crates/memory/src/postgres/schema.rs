@@ -10,7 +10,7 @@ use tokio_postgres::error::SqlState;
 
 use super::link::TransactionError;
 use super::rights;
-use crate::error::{Error, ErrorKind};
+use super::trouble::Trouble;
 
 /// One entry per version. Statements must be repeatable: without a lock, two clients may run them at once.
 const TABLES: &str = "
@@ -141,7 +141,7 @@ CREATE INDEX IF NOT EXISTS document_words ON tidegate.document USING gin (words)
 ";
 
 /// Version 2: every row has an owner.
-const KNOWN: i64 = 2;
+pub(super) const KNOWN: i64 = 2;
 
 fn statements_of(version: i64) -> String {
     if version == 1 { TABLES.to_owned() } else { rights::statements() }
@@ -151,39 +151,30 @@ fn statements_of(version: i64) -> String {
 const LOCK: i64 = 0x7469_6465_6761_7465;
 
 /// For everyone who connects.
-pub(super) async fn check(client: &Client) -> Result<(), TransactionError> {
-    let create = "an administrator runs `tidegate memory team create` on this address";
-    match read_version(client).await? {
+pub(super) async fn check(client: &Client, server: &str) -> Result<(), TransactionError> {
+    match read_version(client, server).await? {
         Some(KNOWN) => Ok(()),
-        Some(found) if found > KNOWN => Err(newer_schema(found)),
-        Some(found) => {
-            let what = format!(
-                "the team store has tables of version {found}, and this program needs version {KNOWN}"
-            );
-            Err(Error::new(ErrorKind::Newer, what).hint(create).into())
-        }
-        None => {
-            let what = "there is no team store in this database";
-            Err(Error::new(ErrorKind::Missing, what).hint(create).into())
-        }
+        Some(found) if found > KNOWN => Err(Trouble::NewerTables(found).at(server).into()),
+        Some(found) => Err(Trouble::OlderTables(found).at(server).into()),
+        None => Err(Trouble::NoTables.at(server).into()),
     }
 }
 
 /// For an administrator.
-pub(super) async fn migrate(client: &mut Client) -> Result<(), TransactionError> {
+pub(super) async fn migrate(client: &mut Client, server: &str) -> Result<(), TransactionError> {
     let locked = lock_schema(client).await?;
-    let done = run_migrations(client).await;
+    let done = run_migrations(client, server).await;
     if locked {
         client.batch_execute(&format!("SELECT pg_advisory_unlock({LOCK})")).await?;
     }
     done
 }
 
-async fn run_migrations(client: &mut Client) -> Result<(), TransactionError> {
+async fn run_migrations(client: &mut Client, server: &str) -> Result<(), TransactionError> {
     // Another client may have migrated while this one waited.
-    let found = read_version(client).await?.unwrap_or(0);
+    let found = read_version(client, server).await?.unwrap_or(0);
     if found > KNOWN {
-        return Err(newer_schema(found));
+        return Err(Trouble::NewerTables(found).at(server).into());
     }
     let transaction = client.transaction().await?;
     if found == 0 {
@@ -212,7 +203,7 @@ async fn run_migrations(client: &mut Client) -> Result<(), TransactionError> {
 }
 
 /// `None` without tables.
-async fn read_version(client: &Client) -> Result<Option<i64>, TransactionError> {
+async fn read_version(client: &Client, server: &str) -> Result<Option<i64>, TransactionError> {
     let row = client.query_typed("SELECT max(version) FROM tidegate.version", &[]).await;
     match row {
         Ok(rows) => Ok(rows.first().and_then(|row| row.get(0))),
@@ -224,10 +215,7 @@ async fn read_version(client: &Client) -> Result<Option<i64>, TransactionError> 
             Ok(None)
         }
         Err(error) if error.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE) => {
-            let what = "this login is not a member of the team";
-            Err(Error::new(ErrorKind::Refused, what)
-                .hint("an administrator runs `tidegate memory team invite` with its name")
-                .into())
+            Err(Trouble::NotMember.at(server).into())
         }
         Err(error) => Err(error.into()),
     }
@@ -247,9 +235,4 @@ async fn lock_schema(client: &Client) -> Result<bool, TransactionError> {
         }
         Err(error) => Err(error.into()),
     }
-}
-
-fn newer_schema(found: i64) -> TransactionError {
-    let what = format!("the team store has tables of version {found}; this program knows version {KNOWN}");
-    TransactionError::Own(Error::new(ErrorKind::Newer, what).hint("upgrade tidegate on this machine"))
 }
