@@ -57,7 +57,7 @@ pub(crate) fn measure(exchanges: usize) -> Done {
 
 pub(crate) fn queue_jobs(state: &StateDir, number: usize, session: &Session, is_each: bool) -> Done {
     let mut from = 0;
-    let ends = if is_each { session.ends.as_slice() } else { session.ends.last().map_or(&[], std::slice::from_ref) };
+    let ends = if is_each { session.ends.as_slice() } else { &session.ends[session.ends.len() - 1..] };
     for (place, (to, answer)) in ends.iter().enumerate() {
         let root = folder_of(number);
         let part = TranscriptPart {

@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use tidegate_memory::record::{Record, Uid};
-use tidegate_memory::view::Query;
+use tidegate_memory::view::{HitKind, Query};
 
 use corpus::{APART, COMMON, Corpus, PHRASE, RARE, Random};
 use member::{Member, ProjectList};
@@ -169,7 +169,8 @@ fn deliver_backlog(member: &Member, rows: &[Record], sent: &Mutex<BTreeSet<Uid>>
 fn questions(corpus: &Corpus) -> Vec<(&'static str, Query)> {
     let mut all = Vec::new();
     let mut add = |name, text: String| {
-        let query = Query { text, limit: 20, ..Query::default() };
+        // As in a search of a machine, which has topics and decisions of others itself.
+        let query = Query { text, limit: 20, kinds: vec![HitKind::Log], ..Query::default() };
         all.push((name, query));
     };
     for language in 0..2 {

@@ -211,14 +211,13 @@ impl ServerSearch<'_> {
         self.complete_words(&mut question, &mut counts).await?;
         let scorer = Scorer::new(&question, &counts, all as f64);
         let mut listed: HashMap<Uid, (i64, Vec<u16>)> = HashMap::new();
-        let lists = asked_lists(&question, &counts, &scorer);
-        if !lists.is_empty() {
-            for row in self.list(&question, &lists).await? {
-                let list = usize::try_from(get_column::<i32>(&row, "list")?).unwrap_or_default();
-                let entry = listed.entry(get_column(&row, "uid")?).or_default();
-                entry.0 = get_column(&row, "at")?;
-                entry.1.extend(lists.get(list).into_iter().flat_map(|list| &list.readings));
-            }
+        let mut lists = asked_lists(&question, &counts, &scorer);
+        lists.retain(|list| self.asks_for(list.kind));
+        for row in self.list(&question, &lists).await? {
+            let list = usize::try_from(get_column::<i32>(&row, "list")?).unwrap_or_default();
+            let entry = listed.entry(get_column(&row, "uid")?).or_default();
+            entry.0 = get_column(&row, "at")?;
+            entry.1.extend(lists.get(list).into_iter().flat_map(|list| &list.readings));
         }
         let mut weighed: Vec<(f64, i64, Uid)> = listed
             .into_iter()
@@ -254,6 +253,10 @@ impl ServerSearch<'_> {
         Ok(Found { hits, without, coverage })
     }
 
+    fn asks_for(&self, kind: &str) -> bool {
+        self.query.kinds.is_empty() || self.query.kinds.iter().any(|asked| stored_kind(*asked) == kind)
+    }
+
     /// The last word may be the beginning of one.
     async fn complete_words(
         &self,
@@ -276,7 +279,8 @@ impl ServerSearch<'_> {
             limit,
             readings: Vec::new(),
         };
-        let lists = [list("log", LOGS), list("decision", OTHERS), list("topic", OTHERS)];
+        let mut lists = vec![list("log", LOGS), list("decision", OTHERS), list("topic", OTHERS)];
+        lists.retain(|list| self.asks_for(list.kind));
         let rows = self.list(question, &lists).await?;
         let uids = rows.iter().map(|row| get_column(row, "uid")).collect::<Result<Vec<Uid>, _>>()?;
         let mut tokens = BTreeSet::new();
@@ -296,6 +300,9 @@ impl ServerSearch<'_> {
     }
 
     async fn list(&self, question: &Question, lists: &[AskedList]) -> Result<Vec<Row>, TransactionError> {
+        if lists.is_empty() {
+            return Ok(Vec::new());
+        }
         let mut statement = Statement::default();
         for (place, list) in lists.iter().enumerate() {
             let union = if place == 0 { "" } else { " UNION ALL " };
@@ -509,18 +516,19 @@ fn add_wishes(statement: &mut Statement, question: &Question) {
     }
 }
 
+/// In the column of kinds.
+fn stored_kind(kind: HitKind) -> &'static str {
+    match kind {
+        HitKind::Log => "log",
+        HitKind::Decision => "decision",
+        HitKind::Topic => "topic",
+        // Notes are only on the machine of their project.
+        HitKind::Stock | HitKind::Progress => "none",
+    }
+}
+
 fn add_filter(statement: &mut Statement, query: &Query) {
     let filter = &query.filter;
-    if !query.kinds.is_empty() {
-        let kinds = query.kinds.iter().map(|kind| match kind {
-            HitKind::Log => "log".to_owned(),
-            HitKind::Decision => "decision".to_owned(),
-            HitKind::Topic => "topic".to_owned(),
-            // Notes are only on the machine of their project.
-            HitKind::Stock | HitKind::Progress => "none".to_owned(),
-        });
-        statement.add(" AND d.kind = ANY(?)", [kinds.collect::<Vec<_>>().into()]);
-    }
     if let Some(project) = filter.project {
         statement.add(" AND t.project = (SELECT uid FROM project WHERE id = ?)", [project.into()]);
     }
