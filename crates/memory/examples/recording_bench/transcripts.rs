@@ -11,7 +11,7 @@ use crate::corpus::Corpus;
 
 pub(crate) const EXCHANGES_OF_A_SESSION: usize = 50;
 const TOOL_CALLS: usize = 6;
-const LINES_OF_OUTPUT: usize = 60;
+const LINES_OF_OUTPUT: usize = 120;
 
 /// The first exchange is at this time, the others a minute apart.
 const BEGINNING: u64 = 1_790_000_000_000;
@@ -59,8 +59,13 @@ impl SessionWriter<'_> {
         let prompt = json!({ "role": "user", "content": log.prompt });
         self.write_line(at, &log.uid, "user", prompt, &Value::Null)?;
         // Output of tools has quotation marks and line breaks, which have to be unescaped if they are read.
-        let line = format!("    let {} = \"{}\"; // {}\n", self.number, log.title.replace('\n', " "), log.text);
-        let output: String = line.repeat(LINES_OF_OUTPUT).chars().take(LINES_OF_OUTPUT * 100).collect();
+        let word = |place: usize| &corpus.words[0][(number * 7 + place) % corpus.words[0].len()];
+        let output: String = (0..LINES_OF_OUTPUT)
+            .map(|place| {
+                let [one, two, three] = [word(place), word(place * 3 + 1), word(place * 5 + 2)];
+                format!("        let {one} = {two}::{three}(\"{two}/{three}\", &{one}_{two}).map_err(|error| error.{three}())?;\n")
+            })
+            .collect();
         for call in 0..TOOL_CALLS {
             let id = format!("toolu_{number}_{call}");
             let file = log.files.first().map_or("src/lib.rs", String::as_str);

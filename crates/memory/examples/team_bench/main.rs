@@ -33,8 +33,8 @@ type Done<T = ()> = Result<T, String>;
 const PUSH_GOAL: f64 = 50.0;
 const SEARCH_GOAL: f64 = 200.0;
 
-/// Rows of a backlog in one transaction, about as many as a machine sends.
-const STEP: usize = 120;
+/// Topics of a backlog in one transaction, with their logs about as many rows as a machine sends at once.
+const TOPICS_OF_A_STEP: usize = 5;
 
 /// Members that send a backlog at the same time.
 const FILLING: usize = 4;
@@ -90,7 +90,7 @@ fn run(options: Options) -> Done {
     let sent = Mutex::new(BTreeSet::new());
     // Sizes and times at a fifth and at the end show the growth.
     for (from, to) in [(0, topics / 5), (topics / 5, topics)] {
-        fill(&corpus, &members, from..to, &sent)?;
+        server.with_collecting_index(|| fill(&corpus, &members, from..to, &sent))?;
         server.show_sizes()?;
         show_searches(&searches_alone(&corpus, &members[0], &projects)?);
     }
@@ -129,18 +129,23 @@ fn fill(
     topics: std::ops::Range<usize>,
     sent: &Mutex<BTreeSet<Uid>>,
 ) -> Done {
-    let (next, begun) = (AtomicUsize::new(topics.start), Instant::now());
-    let failures = Mutex::new(Vec::new());
+    let begun = Instant::now();
+    // Topics are the members' in turns.
+    let steps: Vec<Vec<usize>> = topics
+        .clone()
+        .step_by(members.len() * TOPICS_OF_A_STEP)
+        .flat_map(|first| (first..first + members.len()).map(move |topic| (first, topic)))
+        .map(|(first, topic)| {
+            let end = topics.end.min(first + members.len() * TOPICS_OF_A_STEP);
+            (topic..end).step_by(members.len()).collect()
+        })
+        .collect();
+    let (next, failures) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         for _ in 0..FILLING {
             scope.spawn(|| {
-                loop {
-                    let topic = next.fetch_add(1, Ordering::Relaxed);
-                    if topic >= topics.end {
-                        return;
-                    }
-                    let rows = rows_of_topic(corpus, topic, 0..LOGS_OF_A_TOPIC);
-                    if let Err(why) = deliver_backlog(&members[topic % members.len()], &rows, sent) {
+                while let Some(step) = steps.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if let Err(why) = deliver_backlog(corpus, members, step, sent) {
                         failures.lock().expect("no thread panics with it").push(why);
                         return;
                     }
@@ -156,12 +161,13 @@ fn fill(
     Ok(())
 }
 
-fn deliver_backlog(member: &Member, rows: &[Record], sent: &Mutex<BTreeSet<Uid>>) -> Done {
-    for step in rows.chunks(STEP) {
-        member.with_store(|store| member.deliver(store, step))?;
-        let uids = step.iter().map(|record| record.uid().to_owned());
-        sent.lock().map_err(|error| error.to_string())?.extend(uids);
-    }
+fn deliver_backlog(corpus: &Corpus, members: &[Member], topics: &[usize], sent: &Mutex<BTreeSet<Uid>>) -> Done {
+    let Some(first) = topics.first() else { return Ok(()) };
+    let member = &members[first % members.len()];
+    let rows: Vec<Record> =
+        topics.iter().flat_map(|topic| rows_of_topic(corpus, *topic, 0..LOGS_OF_A_TOPIC)).collect();
+    member.with_store(|store| member.deliver(store, &rows))?;
+    sent.lock().map_err(|error| error.to_string())?.extend(rows.iter().map(|record| record.uid().to_owned()));
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! The server, with the settings of Debian's package but for the number of connections.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tidegate_core::feature::memory::settings::{TeamUrl, Tls};
@@ -15,6 +16,9 @@ use crate::{Done, line};
 
 pub(crate) const PATIENCE: Patience = Patience { connect: Duration::from_mins(1), ..Patience::LONG };
 
+/// Only for the time in which half a million logs arrive: the index takes them in large steps.
+const FOR_A_BACKLOG: &str = "gin_pending_list_limit = 1GB\nmaintenance_work_mem = 1GB\n";
+
 pub(crate) struct Server {
     cluster: Cluster,
     database: String,
@@ -23,7 +27,7 @@ pub(crate) struct Server {
 impl Server {
     pub(crate) fn start(members: usize) -> Done<Server> {
         // An open connection for each member, and some that come and go.
-        let cluster = Cluster::start_with(&format!("max_connections = {}\n", members + 80))?;
+        let cluster = Cluster::start_with(&format!("max_connections = {}\n{FOR_A_BACKLOG}", members + 80))?;
         let database = cluster.database();
         let server = Server { cluster, database };
         PostgresStore::create(server.address(&server.cluster.url(&server.database))?, PATIENCE)
@@ -51,6 +55,29 @@ impl Server {
             Member::connect(number, self.address(&url)?)
         };
         (0..members).map(member).collect()
+    }
+
+    /// The index collects new entries, and a process of the server sorts them in meanwhile.
+    pub(crate) fn with_collecting_index(&self, fill: impl FnOnce() -> Done + Send) -> Done {
+        let sql = |statement: &str| self.cluster.sql(&self.database, statement);
+        let sort_in = "SELECT gin_clean_pending_list('tidegate.document_words')";
+        sql("ALTER INDEX tidegate.document_words SET (fastupdate = on)")?;
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let sorting = scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    sql(sort_in)?;
+                }
+                Ok(())
+            });
+            let filled = fill();
+            is_over.store(true, Ordering::Relaxed);
+            let sorted: Done = sorting.join().map_err(|_| "the thread ended".to_owned())?;
+            filled.and(sorted)
+        })?;
+        sql("ALTER INDEX tidegate.document_words SET (fastupdate = off)")?;
+        sql(sort_in)?;
+        Ok(())
     }
 
     pub(crate) fn show_sizes(&self) -> Done {
