@@ -26,7 +26,9 @@ pub(crate) fn japanese_words(trouble: &Trouble) -> String {
             return format!("チームのストアのテーブルはバージョン{found}で、このプログラムには古すぎます");
         }
         Trouble::NewerTables(found) => {
-            return format!("チームのストアのテーブルはバージョン{found}で、このプログラムより新しいものです");
+            return format!(
+                "チームのストアのテーブルはバージョン{found}で、このプログラムより新しいものです"
+            );
         }
         Trouble::TooManyConnections => "接続数が上限に達しています",
         Trouble::Starting => "サーバーは起動または停止の途中です",
@@ -45,9 +47,7 @@ pub(crate) fn japanese_hint(trouble: &Trouble) -> &'static str {
         Trouble::Unreachable(_) | Trouble::TimedOut(_) => {
             "ホスト、ポート、ネットワーク（VPN、ファイアウォール）を確認して、もう一度実行してください"
         }
-        Trouble::Closed => {
-            "このアドレスに PostgreSQL サーバーがあるかを確認して、もう一度実行してください"
-        }
+        Trouble::Closed => "このアドレスに PostgreSQL サーバーがあるかを確認して、もう一度実行してください",
         Trouble::NoTls => {
             "サーバーで TLS を有効にしてください（`ssl = on`）。このマシンのサーバーに限り、`[memory.team] tls = \"off\"` も使えます"
         }
@@ -57,9 +57,7 @@ pub(crate) fn japanese_hint(trouble: &Trouble) -> &'static str {
         Trouble::CertificateOfOtherName => {
             "アドレスのホストを証明書と同じ名前にしてください。名前は管理者に聞いてください"
         }
-        Trouble::CertificateNotValidNow => {
-            "このマシンの時計を確認してください。証明書は管理者が更新します"
-        }
+        Trouble::CertificateNotValidNow => "このマシンの時計を確認してください。証明書は管理者が更新します",
         Trouble::NoPassword => {
             "PGPASSWORD か、`[memory.team] password_variable` で指定した環境変数に入れてください"
         }

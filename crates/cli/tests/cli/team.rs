@@ -624,7 +624,9 @@ fn joining_says_in_words_what_is_wrong() {
     });
     for case in hopeless_addresses(cluster, &plain, &cut) {
         let Hopeless { url, password, said, .. } = &case;
-        for (lang, words) in [("en", vec!["error: ", said, "hint: ", case.hint]), ("ja", vec![case.in_japanese])] {
+        for (lang, words) in
+            [("en", vec!["error: ", said, "hint: ", case.hint]), ("ja", vec![case.in_japanese])]
+        {
             let sandbox = Sandbox::new().with("PGPASSWORD", password);
             sandbox.config(format!("lang = \"{lang}\"\n[approval]\nunattended = [\"memory team\"]\n"));
             let mut arguments = vec!["memory", "team", "join", url.as_str(), "--project", "harbour"];

@@ -66,7 +66,10 @@ fn write_folder(corpus: &Corpus, folder: &Path, bytes: u64) -> Done<usize> {
         sessions += 1;
     }
     let exchanges = sessions * EXCHANGES_OF_A_SESSION;
-    line(&format!("{} MB of transcripts: {sessions} sessions with {exchanges} exchanges", written / 1_000_000));
+    line(&format!(
+        "{} MB of transcripts: {sessions} sessions with {exchanges} exchanges",
+        written / 1_000_000
+    ));
     Ok(exchanges)
 }
 
@@ -125,7 +128,8 @@ fn import_and_kill(transcripts: &Path, home: &Path, after: usize) -> Done<usize>
     let mut child = start(transcripts, home)?;
     let said = child.stdout.take().ok_or("no output")?;
     for told in BufReader::new(said).lines() {
-        let new = told.map_err(|error| error.to_string())?.split(' ').next().and_then(|word| word.parse().ok());
+        let new =
+            told.map_err(|error| error.to_string())?.split(' ').next().and_then(|word| word.parse().ok());
         if new.is_some_and(|new: usize| new >= after) {
             break;
         }
@@ -200,6 +204,8 @@ pub(crate) fn run_child(transcripts: &Path, home: &Path) -> Done {
 /// 0 where the system does not say.
 fn peak_memory_mb() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().split(' ').next()?.parse::<u64>().ok());
+    let peak = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:")?.trim().split(' ').next()?.parse::<u64>().ok());
     peak.unwrap_or_default() / 1000
 }

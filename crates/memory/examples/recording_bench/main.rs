@@ -77,7 +77,8 @@ impl Home {
     }
 
     fn memory(&self) -> Done<Memory> {
-        Memory::open(&self.place, &self.state, &MemorySettings::default(), NOW).map_err(|error| error.to_string())
+        Memory::open(&self.place, &self.state, &MemorySettings::default(), NOW)
+            .map_err(|error| error.to_string())
     }
 }
 

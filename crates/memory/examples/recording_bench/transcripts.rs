@@ -84,7 +84,14 @@ impl SessionWriter<'_> {
         Ok(log.answer)
     }
 
-    fn write_line(&mut self, at: u64, uid: &str, kind: &str, message: Value, result: &Value) -> io::Result<()> {
+    fn write_line(
+        &mut self,
+        at: u64,
+        uid: &str,
+        kind: &str,
+        message: Value,
+        result: &Value,
+    ) -> io::Result<()> {
         self.lines += 1;
         let mut entry = json!({
             "parentUuid": self.lines - 1, "isSidechain": false, "userType": "external", "cwd": folder_of(self.number),

@@ -14,7 +14,9 @@ use crate::corpus::Corpus;
 use crate::member::{Member, ProjectList};
 use crate::samples::Samples;
 use crate::server::PATIENCE;
-use crate::{Done, LOGS_OF_A_TOPIC, Options, PUSH_GOAL, SEARCH_GOAL, after, line, questions, rows_of_topic, verdict};
+use crate::{
+    Done, LOGS_OF_A_TOPIC, Options, PUSH_GOAL, SEARCH_GOAL, after, line, questions, rows_of_topic, verdict,
+};
 
 /// Far more than act at the same time.
 const THREADS: usize = 48;
@@ -89,9 +91,11 @@ fn plan(options: &Options) -> Vec<Planned> {
     let mut plan = Vec::new();
     for member in 0..options.members {
         let share = member as f64 / options.members as f64;
-        for (act, every, shift) in
-            [(Act::Push, PUSHES_EVERY_S, 0.0), (Act::Pull, OTHERS_EVERY_S, 0.4), (Act::Search, OTHERS_EVERY_S, 0.7)]
-        {
+        for (act, every, shift) in [
+            (Act::Push, PUSHES_EVERY_S, 0.0),
+            (Act::Pull, OTHERS_EVERY_S, 0.4),
+            (Act::Search, OTHERS_EVERY_S, 0.7),
+        ] {
             let mut at = (share + shift).fract() * every;
             let mut round = 0;
             while at < options.seconds as f64 {
@@ -189,5 +193,7 @@ fn on_connection<T>(
         return member.with_store(act);
     }
     let connected = PostgresStore::connect(member.address.clone(), PATIENCE);
-    connected.and_then(|mut store| act(&mut store)).map_err(|error| format!("member {}: {error}", member.number))
+    connected
+        .and_then(|mut store| act(&mut store))
+        .map_err(|error| format!("member {}: {error}", member.number))
 }

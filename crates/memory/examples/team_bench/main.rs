@@ -161,7 +161,12 @@ fn fill(
     Ok(())
 }
 
-fn deliver_backlog(corpus: &Corpus, members: &[Member], topics: &[usize], sent: &Mutex<BTreeSet<Uid>>) -> Done {
+fn deliver_backlog(
+    corpus: &Corpus,
+    members: &[Member],
+    topics: &[usize],
+    sent: &Mutex<BTreeSet<Uid>>,
+) -> Done {
     let Some(first) = topics.first() else { return Ok(()) };
     let member = &members[first % members.len()];
     let rows: Vec<Record> =

@@ -31,8 +31,7 @@ struct Pulled {
 
 impl Member {
     pub(crate) fn connect(number: usize, address: Address) -> Done<Member> {
-        let store =
-            PostgresStore::connect(address.clone(), PATIENCE).map_err(|error| error.to_string())?;
+        let store = PostgresStore::connect(address.clone(), PATIENCE).map_err(|error| error.to_string())?;
         let sender = Sender { machine: format!("machine-{number}") };
         let (store, pulled) = (Mutex::new(store), Mutex::default());
         Ok(Member { number, address, sender, store, pulled })

@@ -37,7 +37,8 @@ impl Server {
 
     fn address(&self, url: &str) -> Done<Address> {
         let url = TeamUrl::from_value(&Value::from(url)).ok_or("no address")?;
-        Address::read(&url, None, Tls::Verify, Some(self.cluster.ca_file())).map_err(|error| error.to_string())
+        Address::read(&url, None, Tls::Verify, Some(self.cluster.ca_file()))
+            .map_err(|error| error.to_string())
     }
 
     fn administrator(&self) -> Done<PostgresStore> {

@@ -165,7 +165,11 @@ impl ServerLink {
         };
         let limit = self.remaining_time(self.patience.transaction);
         let prepared = run_with_limit(&self.runtime, limit, async {
-            if self.creates { schema::migrate(&mut client, shown).await } else { schema::check(&client, shown).await }
+            if self.creates {
+                schema::migrate(&mut client, shown).await
+            } else {
+                schema::check(&client, shown).await
+            }
         });
         match prepared {
             Ok(Ok(())) => Ok(client),

@@ -25,8 +25,8 @@ pub use address::{Address, PASSWORD_VARIABLE};
 pub use link::Patience;
 pub use members::{Invited, Member};
 pub use put::Sender;
-pub use trouble::Trouble;
 pub use team::{Delivered, ForgetRequest, Position, TeamChanges, TeamProject};
+pub use trouble::Trouble;
 
 use self::link::{Purpose, ServerLink};
 use self::read::{ProjectBy, TopicBy};

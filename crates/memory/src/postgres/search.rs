@@ -347,7 +347,8 @@ impl ServerSearch<'_> {
     /// would take longer the more texts there are.
     fn add_indexed(&self, statement: &mut Statement, question: &Question, place: usize, list: &AskedList) {
         begin_part(statement);
-        let inner = format!("SELECT d.uid, d.at, d.topic, d.words FROM document d WHERE d.kind = '{}'", list.kind);
+        let inner =
+            format!("SELECT d.uid, d.at, d.topic, d.words FROM document d WHERE d.kind = '{}'", list.kind);
         statement.add(&format!("(SELECT {place} AS list, d.uid, d.at FROM ({inner}"), []);
         statement.add(" AND d.words @@ ?::tsquery", [list.words.as_str().into()]);
         add_required(statement, "d", question);
@@ -640,7 +641,8 @@ fn begin_part(statement: &mut Statement) {
 fn add_required(statement: &mut Statement, table: &str, question: &Question) {
     for slot in (0..question.slots.len()).filter(|slot| question.slots[*slot].required) {
         let readings = question.readings.iter().filter(|reading| reading.of == ReadingOf::Slot(slot));
-        statement.add(&format!(" AND {table}.words @@ ?::tsquery"), [any_of(readings, false).as_str().into()]);
+        statement
+            .add(&format!(" AND {table}.words @@ ?::tsquery"), [any_of(readings, false).as_str().into()]);
     }
 }
 

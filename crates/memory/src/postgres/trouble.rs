@@ -87,10 +87,14 @@ impl Trouble {
             Trouble::NotMember => "this login is not a member of the team",
             Trouble::NoTables => "there is no team store in this database",
             Trouble::OlderTables(found) => {
-                return format!("the team store has tables of version {found}, and this program needs version {KNOWN}");
+                return format!(
+                    "the team store has tables of version {found}, and this program needs version {KNOWN}"
+                );
             }
             Trouble::NewerTables(found) => {
-                return format!("the team store has tables of version {found}; this program knows version {KNOWN}");
+                return format!(
+                    "the team store has tables of version {found}; this program knows version {KNOWN}"
+                );
             }
             Trouble::TooManyConnections => "it has no free connection",
             Trouble::Starting => "it is starting or stopping",

@@ -59,7 +59,11 @@ fn what_cannot_be_trusted_gets_no_password() {
     let ca = || Some(cluster.ca_file());
     for (address, kind, said) in [
         (read(&by_name, Tls::Verify, None), ErrorKind::Refused, "no known authority signed"),
-        (read(&by_name, Tls::Verify, Some(cluster.other_ca_file())), ErrorKind::Refused, "no known authority signed"),
+        (
+            read(&by_name, Tls::Verify, Some(cluster.other_ca_file())),
+            ErrorKind::Refused,
+            "no known authority signed",
+        ),
         (read(&by_number, Tls::Verify, ca()), ErrorKind::Refused, "certificate is for another name"),
         (read(&to_plain, Tls::Verify, ca()), ErrorKind::Refused, "does not speak TLS"),
         (read(&by_name, Tls::Verify, Some("/no/such/file".into())), ErrorKind::Refused, "/no/such/file"),
@@ -120,7 +124,10 @@ fn nobody_is_waited_for_longer_than_was_said() {
     proxy.set(Way::Open);
     store.projects(&PAGE).unwrap();
     let nobody = refused(scene.address_by(1), BRIEF);
-    assert!(nobody.0 == ErrorKind::Offline && nobody.1.contains("no server listens on this port"), "{nobody:?}");
+    assert!(
+        nobody.0 == ErrorKind::Offline && nobody.1.contains("no server listens on this port"),
+        "{nobody:?}"
+    );
 }
 
 #[test]
@@ -140,7 +147,8 @@ fn tables_of_another_version_are_left_alone() {
 fn a_server_that_takes_nobody_in_says_so() {
     let Some(scene) = Scene::shared() else { return };
     let address = scene.address();
-    let user = address.shown().split_once("://").and_then(|(_, rest)| rest.split_once('@')).unwrap().0.to_owned();
+    let user =
+        address.shown().split_once("://").and_then(|(_, rest)| rest.split_once('@')).unwrap().0.to_owned();
     scene.sql(&format!("ALTER ROLE \"{user}\" CONNECTION LIMIT 0"));
     let found = refused(address.clone(), PATIENT);
     assert!(found.0 == ErrorKind::Busy && found.1.contains("too many connections"), "{found:?}");

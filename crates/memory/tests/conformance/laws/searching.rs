@@ -422,7 +422,11 @@ pub(crate) fn an_exchange_is_one_result(stores: &mut impl Stores) {
 pub(crate) fn the_clear_winner_is_the_same(stores: &mut impl Stores) {
     let mut store = filled(stores);
     let texts = [
-        ("retry", "Retries of the uploader", "The uploader waits 200 ms and tries again, at most five times."),
+        (
+            "retry",
+            "Retries of the uploader",
+            "The uploader waits 200 ms and tries again, at most five times.",
+        ),
         ("login", "Login fails after the upgrade", "The session cookie was renamed in v2.3.1."),
         ("migrate", "Migration of order_ids", "Order ids are UUIDv7 now; the migration took 40 minutes."),
         ("cache", "Cache of thumbnails", "Thumbnails are kept for a week and made again on demand."),
