@@ -57,7 +57,7 @@ impl SessionWriter<'_> {
         let log = corpus.log(number);
         let at = BEGINNING + number as u64 * 60_000;
         let prompt = json!({ "role": "user", "content": log.prompt });
-        self.write_line(at, &log.uid, "user", prompt, &Value::Null)?;
+        self.write_line(at, &log.uid, "user", &prompt, &Value::Null)?;
         // Output of tools has quotation marks and line breaks, which have to be unescaped if they are read.
         let word = |place: usize| &corpus.words[0][(number * 7 + place) % corpus.words[0].len()];
         let output: String = (0..LINES_OF_OUTPUT)
@@ -73,14 +73,14 @@ impl SessionWriter<'_> {
                 { "type": "text", "text": format!("Step {call}: {}", log.title) },
                 { "type": "tool_use", "id": id, "name": "Read", "input": { "file_path": file } },
             ] });
-            self.write_line(at + 1000, &format!("{}-a{call}", log.uid), "assistant", used, &Value::Null)?;
+            self.write_line(at + 1000, &format!("{}-a{call}", log.uid), "assistant", &used, &Value::Null)?;
             let result = json!({ "role": "user", "content": [{ "type": "tool_result", "tool_use_id": id, "content": output }] });
             let stored = json!({ "type": "text", "file": { "filePath": file, "content": output } });
-            self.write_line(at + 2000, &format!("{}-r{call}", log.uid), "user", result, &stored)?;
+            self.write_line(at + 2000, &format!("{}-r{call}", log.uid), "user", &result, &stored)?;
         }
         let said = json!({ "id": format!("m{number}"), "role": "assistant", "model": "claude-opus-5-5",
             "content": [{ "type": "text", "text": log.answer }] });
-        self.write_line(at + 3000, &format!("{}-z", log.uid), "assistant", said, &Value::Null)?;
+        self.write_line(at + 3000, &format!("{}-z", log.uid), "assistant", &said, &Value::Null)?;
         Ok(log.answer)
     }
 
@@ -89,7 +89,7 @@ impl SessionWriter<'_> {
         at: u64,
         uid: &str,
         kind: &str,
-        message: Value,
+        message: &Value,
         result: &Value,
     ) -> io::Result<()> {
         self.lines += 1;

@@ -235,7 +235,7 @@ fn run_with_limit<T>(
 }
 
 fn timeout_error(shown: &str, limit: Duration) -> Error {
-    Trouble::TimedOut(limit.as_millis()).at(shown)
+    Trouble::TimedOut(limit.as_millis() as u64).at(shown)
 }
 
 /// Whether the connection is lost.

@@ -10,7 +10,7 @@ pub enum Trouble {
     /// The system's reason.
     Unreachable(String),
     /// In milliseconds.
-    TimedOut(u128),
+    TimedOut(u64),
     Closed,
     NoTls,
     UnknownAuthority,
