@@ -57,6 +57,12 @@ Usage: cargo xtask COMMAND
   bench [--runs N]           times, growth, memory and 32 hooks at once, beside the goals
   bench store [--sizes A,B] [--runs N] [--only TEXT] [--in FOLDER] [--processes]
                              searches in a store of up to a million logs, beside the goal
+  bench team [--members N] [--logs N] [--seconds N]
+                             pushes, pulls and searches of 500 members with 500,000 logs on one PostgreSQL server; a quarter of
+                             an hour
+  bench worker [--exchanges N]  how many exchanges the worker stores in a second
+  bench import [--megabytes N] [--in FOLDER]
+                             the import of 5 GB of transcripts: once, twice, killed and continued, while the worker records
 
 Examples:
   cargo xtask test

@@ -4,10 +4,12 @@ use std::fmt::Display;
 use std::process::ExitCode;
 
 use tidegate_memory::error::Error as MemoryError;
+use tidegate_memory::team;
 
 use crate::bilingual::{Bilingual, both};
 use crate::print::page::Page;
 use crate::print::text::Text;
+use crate::server_trouble;
 
 /// Clap's exit code for a wrong command line.
 const USAGE: u8 = 2;
@@ -91,7 +93,17 @@ impl CliError {
 
 impl From<MemoryError> for CliError {
     fn from(error: MemoryError) -> CliError {
-        let (message, hint) = (Bilingual::data(error.what), error.hint.map(Bilingual::data));
+        let (mut message, mut hint) = (Bilingual::data(error.what), error.hint.map(Bilingual::data));
+        if let Some((server, trouble)) = &error.trouble {
+            message.ja = format!("{server}: {}", server_trouble::japanese_words(trouble));
+            if let Some(hint) = &mut hint {
+                hint.ja = if hint.en == team::KEPT {
+                    "送る内容はこのマシンに残り、後で送ります".to_owned()
+                } else {
+                    server_trouble::japanese_hint(trouble).to_owned()
+                };
+            }
+        }
         CliError { message, hint, is_usage: false }
     }
 }

@@ -23,6 +23,7 @@ mod program;
 mod project_root;
 mod reason_words;
 mod recent;
+mod server_trouble;
 mod sessions;
 mod shell;
 mod top;

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
+use crate::postgres::Trouble;
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     pub kind: ErrorKind,
@@ -11,6 +13,8 @@ pub struct Error {
     pub what: String,
     /// The next step for the user.
     pub hint: Option<String>,
+    /// The server, and what is wrong with it or with the way to it.
+    pub trouble: Option<(String, Trouble)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +38,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
     pub fn new(kind: ErrorKind, what: impl Into<String>) -> Error {
-        Error { kind, what: what.into(), hint: None }
+        Error { kind, what: what.into(), hint: None, trouble: None }
     }
 
     #[must_use]

@@ -40,6 +40,11 @@ impl Cluster {
     pub const USER: &str = "team";
 
     pub fn start() -> Result<Cluster, String> {
+        Cluster::start_with("fsync = off\nmax_connections = 50\nshared_buffers = 16MB\n")
+    }
+
+    /// `settings` are lines of `postgresql.conf`.
+    pub fn start_with(settings: &str) -> Result<Cluster, String> {
         let programs = programs::find_folder()?;
         let run_as = programs::unprivileged_user()?;
         let folder = tempfile::Builder::new()
@@ -50,7 +55,7 @@ impl Cluster {
         let watch = start_watch(&folder, &programs, run_as).map_err(|error| format!("sh: {error}"))?;
         let port = free_port().map_err(|error| error.to_string())?;
         let mut cluster = Cluster { folder, programs, run_as, port, databases: AtomicU32::new(0), watch };
-        cluster.create()?;
+        cluster.create(settings)?;
         // Somebody else may have taken the port meanwhile.
         if cluster.start_again().is_err() {
             cluster.port = free_port().map_err(|error| error.to_string())?;
@@ -64,7 +69,7 @@ impl Cluster {
         Ok(cluster)
     }
 
-    fn create(&self) -> Result<(), String> {
+    fn create(&self, settings: &str) -> Result<(), String> {
         fs::set_permissions(&self.folder, fs::Permissions::from_mode(0o755))
             .map_err(|error| error.to_string())?;
         let certificates = self.folder.join("certificates");
@@ -79,7 +84,7 @@ impl Cluster {
         let settings = format!(
             "listen_addresses = '127.0.0.1'\nport = {}\nunix_socket_directories = '{}'\nssl = on\n\
              ssl_cert_file = '{certificates}/server.crt'\nssl_key_file = '{certificates}/server.key'\n\
-             fsync = off\nmax_connections = 50\nshared_buffers = 16MB\nlog_statement = 'none'\n",
+             log_statement = 'none'\n{settings}",
             self.port,
             self.folder.display(),
             certificates = certificates.display(),

@@ -484,53 +484,163 @@ fn the_commands_for_a_team_work_as_they_are_printed() {
     }
 }
 
+/// An address at which joining fails, and what is said about it.
+struct Hopeless {
+    url: String,
+    password: &'static str,
+    ca_file: Option<String>,
+    said: &'static str,
+    hint: &'static str,
+    in_japanese: &'static str,
+}
+
+fn hopeless_addresses(cluster: &Cluster, plain: &Proxy, cut: &Proxy) -> Vec<Hopeless> {
+    let (database, empty) = (team_database(cluster), cluster.database());
+    let (newer, older) = (team_database(cluster), team_database(cluster));
+    cluster.sql(&newer, "INSERT INTO tidegate.version (version) VALUES (99)").unwrap();
+    cluster.sql(&older, "DELETE FROM tidegate.version WHERE version > 1").unwrap();
+    cluster.sql("postgres", "CREATE ROLE stranger LOGIN PASSWORD 'pw'").unwrap();
+    let (user, port) = (Cluster::USER, cluster.port());
+    let ca_file = || Some(cluster.ca_file().display().to_string());
+    let at = |place: String| format!("postgres://{user}@{place}");
+    let here = |database: &str| at(format!("localhost:{port}/{database}"));
+    let case = |url: String, password, ca_file, said, hint, in_japanese| Hopeless {
+        url,
+        password,
+        ca_file,
+        said,
+        hint,
+        in_japanese,
+    };
+    let pw = Cluster::PASSWORD;
+    vec![
+        case(
+            at(format!("nowhere.invalid/{database}")),
+            pw,
+            ca_file(),
+            "no such host is known",
+            "check the spelling of the host",
+            "このホスト名は見つかりません",
+        ),
+        case(
+            at(format!("localhost:1/{database}")),
+            pw,
+            ca_file(),
+            "no server listens on this port",
+            "check the host and the port",
+            "待ち受けているサーバーがありません",
+        ),
+        case(
+            at(format!("localhost:{}/{database}", cut.port())),
+            pw,
+            ca_file(),
+            "the connection was closed",
+            "check that a PostgreSQL server is at this address",
+            "接続が切れました",
+        ),
+        case(
+            at(format!("localhost:{}/{database}", plain.port())),
+            pw,
+            ca_file(),
+            "it does not speak TLS",
+            "let the server speak TLS",
+            "TLS に対応していない",
+        ),
+        case(here(&database), pw, None, "no known authority signed", "--ca-file", "発行元が分かりません"),
+        case(
+            at(format!("127.0.0.1:{port}/{database}")),
+            pw,
+            ca_file(),
+            "certificate is for another name",
+            "write the host in the address as it is in the certificate",
+            "別の名前のもの",
+        ),
+        case(
+            here(&database),
+            "wr0ng",
+            ca_file(),
+            "password authentication failed for user",
+            "check the user in the address",
+            "ユーザー名かパスワードが違います",
+        ),
+        case(
+            here(&database),
+            "",
+            ca_file(),
+            "wants a password and none is known",
+            "put it into PGPASSWORD",
+            "パスワードが必要です",
+        ),
+        case(
+            here("nowhere"),
+            pw,
+            ca_file(),
+            "database \"nowhere\" does not exist",
+            "check the name after the last `/`",
+            "この名前のデータベースはありません",
+        ),
+        case(
+            here(&empty),
+            pw,
+            ca_file(),
+            "there is no team store in this database",
+            "an administrator runs `tidegate memory team create`",
+            "チームのストアはありません",
+        ),
+        case(
+            format!("postgres://stranger@localhost:{port}/{database}"),
+            "pw",
+            ca_file(),
+            "this login is not a member of the team",
+            "an administrator runs `tidegate memory team invite`",
+            "チームのメンバーではありません",
+        ),
+        case(
+            here(&newer),
+            pw,
+            ca_file(),
+            "tables of version 99; this program knows",
+            "upgrade tidegate on this machine",
+            "このプログラムより新しい",
+        ),
+        case(
+            here(&older),
+            pw,
+            ca_file(),
+            "tables of version 1, and this program needs",
+            "an administrator runs `tidegate memory team create`",
+            "このプログラムには古すぎます",
+        ),
+    ]
+}
+
 #[test]
 fn joining_says_in_words_what_is_wrong() {
     let Some(cluster) = tidegate_team_server::shared_cluster() else { return };
-    let (database, empty) = (team_database(cluster), cluster.database());
-    let ca = cluster.ca_file();
-    let ca = ca.to_str().expect("a path");
-    cluster.sql("postgres", "CREATE ROLE stranger LOGIN PASSWORD 'pw'").unwrap();
-    let user = Cluster::USER;
-    let port = cluster.port();
-    for (url, password, ca, said) in [
-        (
-            format!("postgres://{user}@localhost:1/{database}"),
-            Cluster::PASSWORD,
-            Some(ca),
-            "cannot be reached",
-        ),
-        (
-            format!("postgres://{user}@nowhere.invalid/{database}"),
-            Cluster::PASSWORD,
-            Some(ca),
-            "no such host",
-        ),
-        (
-            format!("postgres://{user}@localhost:{port}/{database}"),
-            Cluster::PASSWORD,
-            None,
-            "cannot be trusted",
-        ),
-        (
-            format!("postgres://{user}@localhost:{port}/{database}"),
-            "wr0ng",
-            Some(ca),
-            "password authentication failed",
-        ),
-        (format!("postgres://{user}@localhost:{port}/{database}"), "", Some(ca), "wants a password"),
-        (format!("postgres://{user}@localhost:{port}/{empty}"), Cluster::PASSWORD, Some(ca), "no team store"),
-        (format!("postgres://stranger@localhost:{port}/{database}"), "pw", Some(ca), "not a member"),
-    ] {
-        let sandbox = Sandbox::new().with("PGPASSWORD", password);
-        sandbox.config("[approval]\nunattended = [\"memory team\"]\n");
-        let mut words = vec!["memory", "team", "join", url.as_str(), "--project", "harbour"];
-        words.extend(ca.iter().flat_map(|ca| ["--ca-file", ca]));
-        let ran = sandbox.run(&words);
-        assert!(ran.code == Some(1) && ran.stderr.contains(said), "{url} {said}: {}", ran.stderr);
-        assert!(ran.stderr.contains("hint:") || said == "no such host", "{}", ran.stderr);
-        assert!(password.is_empty() || password == "pw" || !ran.stderr.contains(password), "{}", ran.stderr);
-        let config = sandbox.run(&["config", "show"]).stdout;
-        assert!(!config.contains("harbour"), "nothing was written: {config}");
+    let [plain, cut] = [Way::Plain, Way::Cut].map(|way| {
+        let proxy = Proxy::before(cluster.port()).expect("a free port");
+        proxy.set(way);
+        proxy
+    });
+    for case in hopeless_addresses(cluster, &plain, &cut) {
+        let Hopeless { url, password, said, .. } = &case;
+        for (lang, words) in
+            [("en", vec!["error: ", said, "hint: ", case.hint]), ("ja", vec![case.in_japanese])]
+        {
+            let sandbox = Sandbox::new().with("PGPASSWORD", password);
+            sandbox.config(format!("lang = \"{lang}\"\n[approval]\nunattended = [\"memory team\"]\n"));
+            let mut arguments = vec!["memory", "team", "join", url.as_str(), "--project", "harbour"];
+            arguments.extend(case.ca_file.iter().flat_map(|path| ["--ca-file", path]));
+            let ran = sandbox.run(&arguments);
+            let told = crate::answer::unfold(&ran.stderr);
+            assert_eq!(ran.code, Some(1), "{url} {said}: {told}");
+            for word in words {
+                assert!(told.contains(word), "{url}: `{word}` is not in {told}");
+            }
+            assert!(!told.contains("delivered"), "nothing waits to be delivered: {told}");
+            assert!(password.len() < 3 || !told.contains(password), "{told}");
+            let config = sandbox.run(&["config", "show"]).stdout;
+            assert!(!config.contains("harbour"), "nothing was written: {config}");
+        }
     }
 }

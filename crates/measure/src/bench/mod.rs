@@ -1,5 +1,5 @@
-//! `cargo xtask bench [--runs N]`: the cost of a hook against its goals. `cargo xtask bench store`: the speed
-//! of the store.
+//! `cargo xtask bench [--runs N]`: the cost of a hook against its goals. `cargo xtask bench store`, `team`, `worker` and `import`:
+//! the speed of the memory.
 //!
 //! Times are printed and not asserted, because they depend on the machine. Answers, records and memory are
 //! asserted.

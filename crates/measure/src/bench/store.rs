@@ -1,7 +1,10 @@
-//! `cargo xtask bench store`: searches, lists and writes in a store of up to a million logs.
+//! Benchmarks of the memory: `cargo xtask bench store` (searches, lists and writes in a store of up to a million logs), `bench team`
+//! (a team on one server), `bench worker` and `bench import` (how fast conversations are stored).
 //!
-//! Runs an optimised example of `crates/memory`. Linked into this program it would be measured without
+//! Each is an optimised example of `crates/memory`. Linked into this program it would be measured without
 //! optimisation, and every other task would wait for SQLite to compile.
+
+use std::process::Command;
 
 use crate::binary::{self, Link};
 use xtask::failure::Done;
@@ -14,11 +17,27 @@ pub(crate) fn run(arguments: &[&str]) -> Done {
         rest.iter().position(|word| *word == "--processes").map(|place| rest.remove(place)).is_some();
     let program = if processes { Some(step("program", || binary::build(Link::Shipped))?) } else { None };
     step("store", || {
-        let mut command = cargo(&["run", "--quiet", "--locked", "--profile", "bench"]);
-        command.args(["--package", "tidegate-memory", "--example", "store_bench", "--"]).args(&rest);
+        let mut command = example("store_bench");
+        command.args(&rest);
         if let Some(program) = &program {
             command.arg("--program").arg(program);
         }
         workspace::run(&mut command)
     })
+}
+
+/// Passes its arguments on.
+pub(crate) fn run_team(arguments: &[&str]) -> Done {
+    step("team", || workspace::run(example("team_bench").args(arguments)))
+}
+
+/// `worker` or `import`, with their arguments.
+pub(crate) fn run_recording(arguments: &[&str]) -> Done {
+    step("recording", || workspace::run(example("recording_bench").args(arguments)))
+}
+
+fn example(name: &str) -> Command {
+    let mut command = cargo(&["run", "--quiet", "--locked", "--profile", "bench"]);
+    command.args(["--package", "tidegate-memory", "--example", name, "--"]);
+    command
 }

@@ -18,7 +18,7 @@ const WORDS: usize = 30_000;
 const BEGINNING: u64 = 1_750_000_000_000;
 const STEP: u64 = 63_000;
 
-const PROJECTS: usize = 300;
+pub(crate) const PROJECTS: usize = 300;
 const LOGS_OF_A_SESSION: usize = 10;
 const SESSIONS_OF_A_TOPIC: usize = 2;
 

@@ -10,12 +10,13 @@ use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::{Instant, timeout_at};
-use tokio_postgres::error::SqlState;
+use tokio_postgres::error::{DbError, SqlState};
 use tokio_postgres::{Client, Config, IsolationLevel, NoTls, Transaction};
 
 use super::address::Address;
 use super::schema;
 use super::tls::Rustls;
+use super::trouble::Trouble;
 use crate::error::{Error, ErrorKind, Result};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,8 +128,7 @@ impl ServerLink {
     /// Tries each address in turn; the first server that answers decides.
     fn connect(&self) -> Result<Client> {
         let until = Instant::now() + self.remaining_time(self.patience.connect);
-        let mut error = Error::new(ErrorKind::Offline, format!("{}: no such host is known", self.shown()))
-            .hint("what is to be delivered is kept and sent later");
+        let mut error = Trouble::UnknownHost.at(self.shown());
         for (place, config) in
             self.address.configs(self.remaining_time(self.patience.connect)).into_iter().enumerate()
         {
@@ -165,13 +165,15 @@ impl ServerLink {
         };
         let limit = self.remaining_time(self.patience.transaction);
         let prepared = run_with_limit(&self.runtime, limit, async {
-            if self.creates { schema::migrate(&mut client).await } else { schema::check(&client).await }
+            if self.creates {
+                schema::migrate(&mut client, shown).await
+            } else {
+                schema::check(&client, shown).await
+            }
         });
         match prepared {
             Ok(Ok(())) => Ok(client),
-            Ok(Err(TransactionError::Own(error))) => {
-                Err(Error { what: format!("{shown}: {}", error.what), ..error })
-            }
+            Ok(Err(TransactionError::Own(error))) => Err(error),
             Ok(Err(TransactionError::Server(error))) => {
                 Err(self.address.without_password(explain_error(&error, shown)))
             }
@@ -233,8 +235,7 @@ fn run_with_limit<T>(
 }
 
 fn timeout_error(shown: &str, limit: Duration) -> Error {
-    Error::new(ErrorKind::Offline, format!("{shown} did not answer within {} ms", limit.as_millis()))
-        .hint("what is to be delivered is kept and sent later")
+    Trouble::TimedOut(limit.as_millis() as u64).at(shown)
 }
 
 /// Whether the connection is lost.
@@ -271,47 +272,77 @@ fn find_cause<E: std::error::Error + 'static>(error: &tokio_postgres::Error) -> 
 
 /// Explains known problems, else passes on the server's message.
 fn explain_error(error: &tokio_postgres::Error, shown: &str) -> Error {
-    let at = |kind, what: String| Error::new(kind, format!("{shown}: {what}"));
     if let Some(found) = find_cause::<rustls::Error>(error) {
-        return at(ErrorKind::Refused, format!("the connection cannot be trusted: {found}")).hint(
-            "`[memory.team] ca_file` names the certificate that the server's is signed by; the address has to have the name that is in it",
-        );
+        return explain_certificate(found).at(shown);
     }
     if let Some(found) = error.as_db_error() {
-        let (state, said) = (found.code(), found.message());
-        if [SqlState::INVALID_PASSWORD, SqlState::INVALID_AUTHORIZATION_SPECIFICATION].contains(state) {
-            return at(ErrorKind::Refused, said.to_owned()).hint(
-                "`[memory.team] password_variable` names the environment variable that holds the password",
-            );
-        }
-        let kind = match state.code() {
-            "57P01" | "57P02" | "57P03" | "57P05" => ErrorKind::Offline,
-            "55P03" | "57014" | "53300" | "40001" | "40P01" => ErrorKind::Busy,
-            code if code.starts_with("08") => ErrorKind::Offline,
-            "53100" | "53200" => ErrorKind::Io,
-            "42501" | "3D000" | "3F000" | "25006" => ErrorKind::Refused,
-            _ => ErrorKind::Other,
-        };
-        return at(kind, format!("{said} ({})", state.code()));
+        return explain_answer(found, shown);
     }
     if let Some(found) = find_cause::<io::Error>(error) {
-        return at(ErrorKind::Offline, format!("cannot be reached: {found}"))
-            .hint("what is to be delivered is kept and sent later");
+        let trouble = match found.kind() {
+            io::ErrorKind::ConnectionRefused => Trouble::PortClosed,
+            io::ErrorKind::UnexpectedEof
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::BrokenPipe => Trouble::Closed,
+            _ => Trouble::Unreachable(found.to_string()),
+        };
+        return trouble.at(shown);
     }
     if error.is_closed() {
-        return at(ErrorKind::Offline, "the connection was closed".to_owned());
+        return Trouble::Closed.at(shown);
     }
     let mut said = error.to_string();
     if let Some(cause) = error.source() {
         said = format!("{said}: {cause}");
     }
     if said.contains("password missing") {
-        return at(ErrorKind::Refused, "it wants a password and none is known".to_owned())
-            .hint("`[memory.team] password_variable` names the environment variable that holds it");
+        return Trouble::NoPassword.at(shown);
     }
     if said.contains("TLS") {
-        return at(ErrorKind::Refused, "it does not speak TLS, and nothing is sent to it in plain text".to_owned())
-            .hint("let the server speak TLS (`ssl = on`); only for one on this machine, `[memory.team] tls = \"off\"`");
+        return Trouble::NoTls.at(shown);
     }
-    at(ErrorKind::Other, said)
+    Error::new(ErrorKind::Other, format!("{shown}: {said}"))
+}
+
+fn explain_certificate(error: &rustls::Error) -> Trouble {
+    use rustls::CertificateError as Certificate;
+    match error {
+        rustls::Error::InvalidCertificate(found) => match found {
+            Certificate::UnknownIssuer => Trouble::UnknownAuthority,
+            Certificate::NotValidForName | Certificate::NotValidForNameContext { .. } => {
+                Trouble::CertificateOfOtherName
+            }
+            Certificate::Expired
+            | Certificate::ExpiredContext { .. }
+            | Certificate::NotValidYet
+            | Certificate::NotValidYetContext { .. } => Trouble::CertificateNotValidNow,
+            _ => Trouble::Untrusted(error.to_string()),
+        },
+        _ => Trouble::Untrusted(error.to_string()),
+    }
+}
+
+/// The server's own message says more than the words for it, and names the user or the database.
+fn explain_answer(found: &DbError, shown: &str) -> Error {
+    let (state, said) = (found.code().code(), found.message());
+    let trouble = match state {
+        "28P01" => Trouble::WrongPassword,
+        "28000" => Trouble::NotAdmitted,
+        "3D000" => Trouble::NoDatabase,
+        "53300" => Trouble::TooManyConnections,
+        "57P03" => Trouble::Starting,
+        _ => {
+            let kind = match state {
+                "57P01" | "57P02" | "57P05" => ErrorKind::Offline,
+                "55P03" | "57014" | "40001" | "40P01" => ErrorKind::Busy,
+                code if code.starts_with("08") => ErrorKind::Offline,
+                "53100" | "53200" => ErrorKind::Io,
+                "42501" | "3F000" | "25006" => ErrorKind::Refused,
+                _ => ErrorKind::Other,
+            };
+            return Error::new(kind, format!("{shown}: {said} ({state})"));
+        }
+    };
+    Error { what: format!("{shown}: {said}"), ..trouble.at(shown) }
 }

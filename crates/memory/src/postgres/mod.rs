@@ -16,6 +16,7 @@ mod row;
 mod schema;
 mod team;
 mod tls;
+mod trouble;
 mod search;
 
 use tidegate_core::time::Millis;
@@ -25,6 +26,7 @@ pub use link::Patience;
 pub use members::{Invited, Member};
 pub use put::Sender;
 pub use team::{Delivered, ForgetRequest, Position, TeamChanges, TeamProject};
+pub use trouble::Trouble;
 
 use self::link::{Purpose, ServerLink};
 use self::read::{ProjectBy, TopicBy};

@@ -183,6 +183,10 @@ pub(super) fn grants(group: &str) -> String {
 
 /// References that the server can remove itself, and functions that do not depend on a list of tables.
 const COLUMNS: &str = "
+-- Searches would read the whole list of pending entries, once for each word, and one push in some hundred would write it.
+ALTER INDEX tidegate.document_words SET (fastupdate = off);
+-- It hardly gets smaller, and searches read very many of them.
+ALTER TABLE tidegate.document ALTER COLUMN words SET STORAGE EXTERNAL;
 ALTER TABLE tidegate.decision ADD COLUMN IF NOT EXISTS taken_by text;
 ALTER TABLE tidegate.project ADD COLUMN IF NOT EXISTS owner text NOT NULL DEFAULT '';
 ALTER TABLE tidegate.session ADD COLUMN IF NOT EXISTS owner text NOT NULL DEFAULT '';

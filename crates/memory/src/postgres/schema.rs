@@ -10,7 +10,7 @@ use tokio_postgres::error::SqlState;
 
 use super::link::TransactionError;
 use super::rights;
-use crate::error::{Error, ErrorKind};
+use super::trouble::Trouble;
 
 /// One entry per version. Statements must be repeatable: without a lock, two clients may run them at once.
 const TABLES: &str = "
@@ -141,49 +141,44 @@ CREATE INDEX IF NOT EXISTS document_words ON tidegate.document USING gin (words)
 ";
 
 /// Version 2: every row has an owner.
-const KNOWN: i64 = 2;
+pub(super) const KNOWN: i64 = 2;
 
 fn statements_of(version: i64) -> String {
     if version == 1 { TABLES.to_owned() } else { rights::statements() }
 }
 
+/// For this connection, on servers that know these settings. Searches ask for few rows of an index in many parts: compiling such a
+/// query takes longer than running it, and reading words of texts one by one takes far longer than reading the index.
+const PLANS: &str = "SELECT count(set_config(name, 'off', false)) FROM pg_catalog.pg_settings WHERE name IN ('jit', 'enable_seqscan')";
+
 /// The key of the advisory lock: `tidegate` in ASCII.
 const LOCK: i64 = 0x7469_6465_6761_7465;
 
 /// For everyone who connects.
-pub(super) async fn check(client: &Client) -> Result<(), TransactionError> {
-    let create = "an administrator runs `tidegate memory team create` on this address";
-    match read_version(client).await? {
+pub(super) async fn check(client: &Client, server: &str) -> Result<(), TransactionError> {
+    match read_version(client, server).await? {
         Some(KNOWN) => Ok(()),
-        Some(found) if found > KNOWN => Err(newer_schema(found)),
-        Some(found) => {
-            let what = format!(
-                "the team store has tables of version {found}, and this program needs version {KNOWN}"
-            );
-            Err(Error::new(ErrorKind::Newer, what).hint(create).into())
-        }
-        None => {
-            let what = "there is no team store in this database";
-            Err(Error::new(ErrorKind::Missing, what).hint(create).into())
-        }
+        Some(found) if found > KNOWN => Err(Trouble::NewerTables(found).at(server).into()),
+        Some(found) => Err(Trouble::OlderTables(found).at(server).into()),
+        None => Err(Trouble::NoTables.at(server).into()),
     }
 }
 
 /// For an administrator.
-pub(super) async fn migrate(client: &mut Client) -> Result<(), TransactionError> {
+pub(super) async fn migrate(client: &mut Client, server: &str) -> Result<(), TransactionError> {
     let locked = lock_schema(client).await?;
-    let done = run_migrations(client).await;
+    let done = run_migrations(client, server).await;
     if locked {
         client.batch_execute(&format!("SELECT pg_advisory_unlock({LOCK})")).await?;
     }
     done
 }
 
-async fn run_migrations(client: &mut Client) -> Result<(), TransactionError> {
+async fn run_migrations(client: &mut Client, server: &str) -> Result<(), TransactionError> {
     // Another client may have migrated while this one waited.
-    let found = read_version(client).await?.unwrap_or(0);
+    let found = read_version(client, server).await?.unwrap_or(0);
     if found > KNOWN {
-        return Err(newer_schema(found));
+        return Err(Trouble::NewerTables(found).at(server).into());
     }
     let transaction = client.transaction().await?;
     if found == 0 {
@@ -212,8 +207,9 @@ async fn run_migrations(client: &mut Client) -> Result<(), TransactionError> {
 }
 
 /// `None` without tables.
-async fn read_version(client: &Client) -> Result<Option<i64>, TransactionError> {
-    let row = client.query_typed("SELECT max(version) FROM tidegate.version", &[]).await;
+async fn read_version(client: &Client, server: &str) -> Result<Option<i64>, TransactionError> {
+    let text = format!("SELECT max(version), ({PLANS}) FROM tidegate.version");
+    let row = client.query_typed(&text, &[]).await;
     match row {
         Ok(rows) => Ok(rows.first().and_then(|row| row.get(0))),
         Err(error)
@@ -224,10 +220,7 @@ async fn read_version(client: &Client) -> Result<Option<i64>, TransactionError> 
             Ok(None)
         }
         Err(error) if error.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE) => {
-            let what = "this login is not a member of the team";
-            Err(Error::new(ErrorKind::Refused, what)
-                .hint("an administrator runs `tidegate memory team invite` with its name")
-                .into())
+            Err(Trouble::NotMember.at(server).into())
         }
         Err(error) => Err(error.into()),
     }
@@ -247,9 +240,4 @@ async fn lock_schema(client: &Client) -> Result<bool, TransactionError> {
         }
         Err(error) => Err(error.into()),
     }
-}
-
-fn newer_schema(found: i64) -> TransactionError {
-    let what = format!("the team store has tables of version {found}; this program knows version {KNOWN}");
-    TransactionError::Own(Error::new(ErrorKind::Newer, what).hint("upgrade tidegate on this machine"))
 }

@@ -35,8 +35,15 @@ const PROJECTS: i64 = 500;
 /// In characters, per text.
 const LOOKED_AT: i64 = 4000;
 
-/// A word in this many texts is not counted further.
+/// A word in this many texts is common, and not counted further.
 const COUNTED: i64 = 2000;
+
+/// Texts that the index gives for a list before the newest of them are chosen: enough for all texts with a few words that are
+/// not common.
+const INDEXED: i64 = 2 * COUNTED;
+
+/// The newest texts that are looked at for common words. The index has too many of them.
+const LOOKED_THROUGH: i64 = 2000;
 
 /// The assumed number of texts, if there are not fewer: counting them all would be too slow.
 const ASSUMED_TEXTS: i64 = 10_000;
@@ -197,6 +204,17 @@ struct AskedList {
     limit: i64,
     /// The readings that it is about.
     readings: Vec<u16>,
+    way: ListWay,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ListWay {
+    /// From the index of words.
+    Indexed,
+    /// For common words: among the newest texts.
+    LookedThrough,
+    /// Without words.
+    Newest,
 }
 
 impl ServerSearch<'_> {
@@ -211,14 +229,13 @@ impl ServerSearch<'_> {
         self.complete_words(&mut question, &mut counts).await?;
         let scorer = Scorer::new(&question, &counts, all as f64);
         let mut listed: HashMap<Uid, (i64, Vec<u16>)> = HashMap::new();
-        let lists = asked_lists(&question, &counts, &scorer);
-        if !lists.is_empty() {
-            for row in self.list(&question, &lists).await? {
-                let list = usize::try_from(get_column::<i32>(&row, "list")?).unwrap_or_default();
-                let entry = listed.entry(get_column(&row, "uid")?).or_default();
-                entry.0 = get_column(&row, "at")?;
-                entry.1.extend(lists.get(list).into_iter().flat_map(|list| &list.readings));
-            }
+        let mut lists = asked_lists(&question, &counts, &scorer);
+        lists.retain(|list| self.asks_for(list.kind));
+        for row in self.list(&question, &lists).await? {
+            let list = usize::try_from(get_column::<i32>(&row, "list")?).unwrap_or_default();
+            let entry = listed.entry(get_column(&row, "uid")?).or_default();
+            entry.0 = get_column(&row, "at")?;
+            entry.1.extend(lists.get(list).into_iter().flat_map(|list| &list.readings));
         }
         let mut weighed: Vec<(f64, i64, Uid)> = listed
             .into_iter()
@@ -254,6 +271,10 @@ impl ServerSearch<'_> {
         Ok(Found { hits, without, coverage })
     }
 
+    fn asks_for(&self, kind: &str) -> bool {
+        self.query.kinds.is_empty() || self.query.kinds.iter().any(|asked| stored_kind(*asked) == kind)
+    }
+
     /// The last word may be the beginning of one.
     async fn complete_words(
         &self,
@@ -275,8 +296,10 @@ impl ServerSearch<'_> {
             kind,
             limit,
             readings: Vec::new(),
+            way: ListWay::Indexed,
         };
-        let lists = [list("log", LOGS), list("decision", OTHERS), list("topic", OTHERS)];
+        let mut lists = vec![list("log", LOGS), list("decision", OTHERS), list("topic", OTHERS)];
+        lists.retain(|list| self.asks_for(list.kind));
         let rows = self.list(question, &lists).await?;
         let uids = rows.iter().map(|row| get_column(row, "uid")).collect::<Result<Vec<Uid>, _>>()?;
         let mut tokens = BTreeSet::new();
@@ -296,26 +319,133 @@ impl ServerSearch<'_> {
     }
 
     async fn list(&self, question: &Question, lists: &[AskedList]) -> Result<Vec<Row>, TransactionError> {
+        if lists.is_empty() {
+            return Ok(Vec::new());
+        }
         let mut statement = Statement::default();
         for (place, list) in lists.iter().enumerate() {
-            let union = if place == 0 { "" } else { " UNION ALL " };
-            let text = format!(
-                "{union}(SELECT {place} AS list, d.uid, d.at FROM document d JOIN topic t ON d.topic = t.uid \
-                 WHERE d.kind = '{}'",
-                list.kind
-            );
-            statement.add(&text, []);
-            if !list.words.is_empty() {
-                statement.add(" AND d.words @@ ?::tsquery", [list.words.as_str().into()]);
+            match list.way {
+                ListWay::Indexed => self.add_indexed(&mut statement, question, place, list),
+                ListWay::Newest => self.add_newest(&mut statement, question, place, list),
+                ListWay::LookedThrough => {}
             }
-            add_filter(&mut statement, self.query);
-            add_wishes(&mut statement, question);
-            if let Some(projects) = self.projects {
-                statement.add(" AND t.project = ANY(?)", [projects.to_vec().into()]);
+        }
+        for kind in ["log", "decision", "topic"] {
+            let some: Vec<(usize, &AskedList)> = lists
+                .iter()
+                .enumerate()
+                .filter(|(_, list)| list.way == ListWay::LookedThrough && list.kind == kind)
+                .collect();
+            if !some.is_empty() {
+                self.add_looked_through(&mut statement, question, kind, &some);
             }
-            statement.add(" ORDER BY d.at DESC, d.uid DESC LIMIT ?)", [list.limit.into()]);
         }
         statement.rows(self.transaction).await
+    }
+
+    /// The newest of those that the index gives. Sorting all texts with a word, or looking for it in one text after the other,
+    /// would take longer the more texts there are.
+    fn add_indexed(&self, statement: &mut Statement, question: &Question, place: usize, list: &AskedList) {
+        begin_part(statement);
+        let inner =
+            format!("SELECT d.uid, d.at, d.topic, d.words FROM document d WHERE d.kind = '{}'", list.kind);
+        statement.add(&format!("(SELECT {place} AS list, d.uid, d.at FROM ({inner}"), []);
+        statement.add(" AND d.words @@ ?::tsquery", [list.words.as_str().into()]);
+        add_required(statement, "d", question);
+        self.add_time_and_session(statement, question);
+        statement.add(" LIMIT ?) AS d JOIN topic t ON d.topic = t.uid WHERE true", [INDEXED.into()]);
+        self.add_projects(statement);
+        let wishes = &question.wishes;
+        if !wishes.projects.is_empty() {
+            statement.add(
+                " AND (t.project IN (SELECT uid FROM project WHERE id = ANY(?)) OR d.words @@ ?::tsquery)",
+                [wishes.projects.clone().into(), all_of(&wishes.project_tokens, false).as_str().into()],
+            );
+        }
+        statement.add(" ORDER BY d.at DESC, d.uid DESC LIMIT ?)", [list.limit.into()]);
+    }
+
+    /// The newest, whatever words they have.
+    fn add_newest(&self, statement: &mut Statement, question: &Question, place: usize, list: &AskedList) {
+        begin_part(statement);
+        statement.add(&format!("(SELECT {place} AS list, n.uid, n.at FROM ("), []);
+        self.add_newest_texts(statement, question, list.kind, list.limit);
+        statement.add(") AS n)", []);
+    }
+
+    /// One look at the words of each text decides for all of these lists.
+    fn add_looked_through(
+        &self,
+        statement: &mut Statement,
+        question: &Question,
+        kind: &str,
+        lists: &[(usize, &AskedList)],
+    ) {
+        begin_part(statement);
+        let places: Vec<String> = lists.iter().map(|(place, _)| place.to_string()).collect();
+        let text = format!(
+            "(SELECT list, uid, at FROM (SELECT (ARRAY[{places}])[u.number] AS list, h.uid, h.at, \
+             row_number() OVER (PARTITION BY u.number ORDER BY h.at DESC, h.uid DESC) AS place \
+             FROM (SELECT l.uid, l.at, ARRAY[",
+            places = places.join(", ")
+        );
+        statement.add(&text, []);
+        for (number, (_, list)) in lists.iter().enumerate() {
+            let comma = if number == 0 { "" } else { ", " };
+            statement.add(&format!("{comma}l.words @@ ?::tsquery"), [list.words.as_str().into()]);
+        }
+        // Joined with nothing, the words are unpacked, once.
+        statement.add("] AS has FROM (SELECT n.uid, n.at, n.words || ''::tsvector AS words FROM (", []);
+        self.add_newest_texts(statement, question, kind, LOOKED_THROUGH);
+        statement.add(") AS n OFFSET 0) AS l WHERE true", []);
+        add_required(statement, "l", question);
+        let most = lists.iter().map(|(_, list)| list.limit).max().unwrap_or_default();
+        statement.add(
+            " OFFSET 0) AS h CROSS JOIN LATERAL unnest(h.has) WITH ORDINALITY AS u (is_in, number) WHERE u.is_in) AS r \
+             WHERE place <= ?)",
+            [most.into()],
+        );
+    }
+
+    fn add_newest_texts(&self, statement: &mut Statement, question: &Question, kind: &str, limit: i64) {
+        let text = format!(
+            "SELECT d.uid, d.at, d.words FROM document d JOIN topic t ON d.topic = t.uid WHERE d.kind = '{kind}'"
+        );
+        statement.add(&text, []);
+        self.add_time_and_session(statement, question);
+        self.add_projects(statement);
+        if !question.wishes.projects.is_empty() {
+            let named = question.wishes.projects.clone();
+            statement.add(" AND t.project IN (SELECT uid FROM project WHERE id = ANY(?))", [named.into()]);
+        }
+        statement.add(" ORDER BY d.at DESC, d.uid DESC LIMIT ?", [limit.into()]);
+    }
+
+    fn add_time_and_session(&self, statement: &mut Statement, question: &Question) {
+        let filter = &self.query.filter;
+        if let Some(session) = &filter.session {
+            statement.add(" AND d.session = ?", [session.as_str().into()]);
+        }
+        let (since, until) = question.wishes.time.unzip();
+        for since in [filter.since, since].into_iter().flatten() {
+            statement.add(" AND d.at >= ?", [time_value(since)]);
+        }
+        for until in [filter.until, until].into_iter().flatten() {
+            statement.add(" AND d.at < ?", [time_value(until)]);
+        }
+    }
+
+    fn add_projects(&self, statement: &mut Statement) {
+        let filter = &self.query.filter;
+        if let Some(project) = filter.project {
+            statement.add(" AND t.project = (SELECT uid FROM project WHERE id = ?)", [project.into()]);
+        }
+        if let Some(topic) = filter.topic {
+            statement.add(" AND t.id = ?", [topic.into()]);
+        }
+        if let Some(projects) = self.projects {
+            statement.add(" AND t.project = ANY(?)", [projects.to_vec().into()]);
+        }
     }
 
     async fn fetch(&self, uids: Vec<Uid>) -> Result<Vec<Row>, TransactionError> {
@@ -340,16 +470,24 @@ impl ServerSearch<'_> {
 /// For each word the newest texts that have any of its readings; of logs also those that have all words.
 fn asked_lists(question: &Question, counts: &[f64], scorer: &Scorer<'_>) -> Vec<AskedList> {
     let mut lists = Vec::new();
-    let list_all = |lists: &mut Vec<AskedList>, words: &str, readings: &[u16]| {
+    let list_all = |lists: &mut Vec<AskedList>, words: &str, readings: &[u16], way: ListWay| {
         for (kind, limit) in [("log", LOGS), ("decision", OTHERS), ("topic", OTHERS)] {
-            lists.push(AskedList { words: words.to_owned(), kind, limit, readings: readings.to_vec() });
+            lists.push(AskedList { words: words.to_owned(), kind, limit, readings: readings.to_vec(), way });
         }
     };
     if question.slots.is_empty() {
-        list_all(&mut lists, "", &[]);
+        list_all(&mut lists, "", &[], ListWay::Newest);
+        if !question.wishes.projects.is_empty() {
+            let named = all_of(&question.wishes.project_tokens, false);
+            list_all(&mut lists, &named, &[], ListWay::Indexed);
+        }
         return lists;
     }
     let is_known = |number: &usize| counts[*number] > 0.0 && scorer.weight(*number) > 0.0;
+    let is_common = |some: &[usize]| {
+        some.iter().any(|number| counts[*number] >= COUNTED as f64)
+            || some.iter().map(|number| counts[*number]).sum::<f64>() >= INDEXED as f64
+    };
     let of = |owner: ReadingOf| {
         let all = (0..question.readings.len()).filter(is_known);
         all.filter(move |number| question.readings[*number].of == owner).collect::<Vec<usize>>()
@@ -363,7 +501,8 @@ fn asked_lists(question: &Question, counts: &[f64], scorer: &Scorer<'_>) -> Vec<
         for some in [own, expanded] {
             if let Some(first) = some.first() {
                 let words = any_of(some.iter().map(|number| &question.readings[*number]), false);
-                list_all(&mut lists, &words, &[u16::try_from(*first).unwrap_or(u16::MAX)]);
+                let way = if is_common(&some) { ListWay::LookedThrough } else { ListWay::Indexed };
+                list_all(&mut lists, &words, &[u16::try_from(*first).unwrap_or(u16::MAX)], way);
             }
         }
     }
@@ -381,7 +520,8 @@ fn asked_lists(question: &Question, counts: &[f64], scorer: &Scorer<'_>) -> Vec<
             let all =
                 together.iter().map(|some| any_of(some.iter().map(|one| &question.readings[*one]), in_title));
             let words = all.collect::<Vec<_>>().join(" & ");
-            lists.push(AskedList { words, kind: "log", limit, readings: firsts.clone() });
+            let (readings, way) = (firsts.clone(), ListWay::Indexed);
+            lists.push(AskedList { words, kind: "log", limit, readings, way });
         }
     }
     lists
@@ -491,49 +631,28 @@ async fn count_texts(
     Ok(counts.into_iter().map(|count| count as f64).collect())
 }
 
-/// What is quoted, and the project and the time that the question names.
-fn add_wishes(statement: &mut Statement, question: &Question) {
-    for slot in (0..question.slots.len()).filter(|slot| question.slots[*slot].required) {
-        let readings = question.readings.iter().filter(|reading| reading.of == ReadingOf::Slot(slot));
-        statement.add(" AND d.words @@ ?::tsquery", [any_of(readings, false).as_str().into()]);
-    }
-    let wishes = &question.wishes;
-    if !wishes.projects.is_empty() {
-        statement.add(
-            " AND (t.project IN (SELECT uid FROM project WHERE id = ANY(?)) OR d.words @@ ?::tsquery)",
-            [wishes.projects.clone().into(), all_of(&wishes.project_tokens, false).as_str().into()],
-        );
-    }
-    if let Some((since, until)) = wishes.time {
-        statement.add(" AND d.at >= ? AND d.at < ?", [time_value(since), time_value(until)]);
+fn begin_part(statement: &mut Statement) {
+    if !statement.is_empty() {
+        statement.add(" UNION ALL ", []);
     }
 }
 
-fn add_filter(statement: &mut Statement, query: &Query) {
-    let filter = &query.filter;
-    if !query.kinds.is_empty() {
-        let kinds = query.kinds.iter().map(|kind| match kind {
-            HitKind::Log => "log".to_owned(),
-            HitKind::Decision => "decision".to_owned(),
-            HitKind::Topic => "topic".to_owned(),
-            // Notes are only on the machine of their project.
-            HitKind::Stock | HitKind::Progress => "none".to_owned(),
-        });
-        statement.add(" AND d.kind = ANY(?)", [kinds.collect::<Vec<_>>().into()]);
+/// What is quoted.
+fn add_required(statement: &mut Statement, table: &str, question: &Question) {
+    for slot in (0..question.slots.len()).filter(|slot| question.slots[*slot].required) {
+        let readings = question.readings.iter().filter(|reading| reading.of == ReadingOf::Slot(slot));
+        statement
+            .add(&format!(" AND {table}.words @@ ?::tsquery"), [any_of(readings, false).as_str().into()]);
     }
-    if let Some(project) = filter.project {
-        statement.add(" AND t.project = (SELECT uid FROM project WHERE id = ?)", [project.into()]);
-    }
-    if let Some(topic) = filter.topic {
-        statement.add(" AND t.id = ?", [topic.into()]);
-    }
-    if let Some(session) = &filter.session {
-        statement.add(" AND d.session = ?", [session.as_str().into()]);
-    }
-    if let Some(since) = filter.since {
-        statement.add(" AND d.at >= ?", [time_value(since)]);
-    }
-    if let Some(until) = filter.until {
-        statement.add(" AND d.at < ?", [time_value(until)]);
+}
+
+/// In the column of kinds.
+fn stored_kind(kind: HitKind) -> &'static str {
+    match kind {
+        HitKind::Log => "log",
+        HitKind::Decision => "decision",
+        HitKind::Topic => "topic",
+        // Notes are only on the machine of their project.
+        HitKind::Stock | HitKind::Progress => "none",
     }
 }

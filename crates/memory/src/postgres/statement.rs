@@ -67,6 +67,10 @@ impl Statement {
         Statement { text: text.into(), given: Vec::new() }
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
     /// Each `?` in `text` stands for the next value.
     pub(super) fn add<const COUNT: usize>(
         &mut self,

@@ -55,6 +55,9 @@ use crate::view::NamedRow;
 /// Entries that one run of a worker delivers.
 pub const MOST_PER_RUN: usize = 5000;
 
+/// The error itself says what is wrong.
+pub const KEPT: &str = "what is to be delivered is kept and sent later";
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exchanged {
     pub delivered: usize,
@@ -103,7 +106,8 @@ pub fn exchange(
         Err(error) => state.failed(address.shown(), error, now),
     }
     state.write(memory.home())?;
-    done
+    let is_delivery = direction != Direction::Pull;
+    done.map_err(|error| if is_delivery && error.passes() { error.hint(KEPT) } else { error })
 }
 
 /// For the worker: only if a project is shared or rows are queued and, after a failure, if the next try is

@@ -58,9 +58,13 @@ fn what_cannot_be_trusted_gets_no_password() {
     let to_plain = cluster.url_on(&format!("localhost:{}", plain.port()), database);
     let ca = || Some(cluster.ca_file());
     for (address, kind, said) in [
-        (read(&by_name, Tls::Verify, None), ErrorKind::Refused, "cannot be trusted"),
-        (read(&by_name, Tls::Verify, Some(cluster.other_ca_file())), ErrorKind::Refused, "cannot be trusted"),
-        (read(&by_number, Tls::Verify, ca()), ErrorKind::Refused, "cannot be trusted"),
+        (read(&by_name, Tls::Verify, None), ErrorKind::Refused, "no known authority signed"),
+        (
+            read(&by_name, Tls::Verify, Some(cluster.other_ca_file())),
+            ErrorKind::Refused,
+            "no known authority signed",
+        ),
+        (read(&by_number, Tls::Verify, ca()), ErrorKind::Refused, "certificate is for another name"),
         (read(&to_plain, Tls::Verify, ca()), ErrorKind::Refused, "does not speak TLS"),
         (read(&by_name, Tls::Verify, Some("/no/such/file".into())), ErrorKind::Refused, "/no/such/file"),
         (read(&by_name, Tls::Verify, Some("/dev/null".into())), ErrorKind::Refused, "no usable certificate"),
@@ -115,19 +119,42 @@ fn nobody_is_waited_for_longer_than_was_said() {
     store.projects(&PAGE).unwrap();
     proxy.set(Way::Cut);
     assert_eq!(store.projects(&PAGE).unwrap_err().kind, ErrorKind::Offline);
+    let closed = refused(scene.address_by(proxy.port()), BRIEF);
+    assert!(closed.0 == ErrorKind::Offline && closed.1.contains("the connection was closed"), "{closed:?}");
     proxy.set(Way::Open);
     store.projects(&PAGE).unwrap();
     let nobody = refused(scene.address_by(1), BRIEF);
-    assert!(nobody.0 == ErrorKind::Offline && nobody.1.contains("cannot be reached"), "{nobody:?}");
+    assert!(
+        nobody.0 == ErrorKind::Offline && nobody.1.contains("no server listens on this port"),
+        "{nobody:?}"
+    );
 }
 
 #[test]
-fn newer_tables_are_left_alone() {
+fn tables_of_another_version_are_left_alone() {
     let Some(scene) = Scene::shared() else { return };
     let address = scene.address();
     scene.sql("INSERT INTO tidegate.version (version) VALUES (99)");
-    let found = refused(address, PATIENT);
+    let found = refused(address.clone(), PATIENT);
     assert!(found.0 == ErrorKind::Newer && found.1.contains("version 99"), "{found:?}");
+    scene.sql("DELETE FROM tidegate.version WHERE version > 1");
+    let found = refused(address, PATIENT);
+    assert!(found.0 == ErrorKind::Newer && found.1.contains("tables of version 1"), "{found:?}");
+    assert_eq!(scene.sql("SELECT count(*) FROM tidegate.version"), "1");
+}
+
+#[test]
+fn a_server_that_takes_nobody_in_says_so() {
+    let Some(scene) = Scene::shared() else { return };
+    let address = scene.address();
+    let user =
+        address.shown().split_once("://").and_then(|(_, rest)| rest.split_once('@')).unwrap().0.to_owned();
+    scene.sql(&format!("ALTER ROLE \"{user}\" CONNECTION LIMIT 0"));
+    let found = refused(address.clone(), PATIENT);
+    assert!(found.0 == ErrorKind::Busy && found.1.contains("too many connections"), "{found:?}");
+    scene.sql(&format!("ALTER ROLE \"{user}\" NOLOGIN"));
+    let found = refused(address, PATIENT);
+    assert!(found.0 == ErrorKind::Refused && found.1.contains("not permitted to log in"), "{found:?}");
 }
 
 #[test]

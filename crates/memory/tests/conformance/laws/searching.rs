@@ -3,13 +3,13 @@
 use std::cell::{Cell, RefCell};
 
 use proptest::prelude::*;
-use tidegate_memory::record::{DecisionRow, LogRow, LogSource, Record, TopicRow};
+use tidegate_memory::record::{DecisionRow, LogRow, LogSource, ProjectRow, Record, TopicRow};
 use tidegate_memory::store::Store;
 use tidegate_memory::text::{Question, Surroundings};
-use tidegate_memory::view::{Filter, Forget, HitKind, Query};
+use tidegate_memory::view::{Filter, Forget, HitKind, LocalTime, Query};
 
 use super::{Stores, filled, found, id_of_project, id_of_topic};
-use crate::rows::{at, decision, log, topic};
+use crate::rows::{at, decision, log, project, session, topic};
 
 pub(crate) fn words_are_found(stores: &mut impl Stores) {
     let mut store = filled(stores);
@@ -324,4 +324,155 @@ pub(crate) fn a_compound_is_found_behind_its_words(stores: &mut impl Stores) {
     for question in ["設計変更", "変更履歴", "設計変更履歴"] {
         assert_eq!(found(&mut *store, question).first().map(String::as_str), Some("old"), "{question}");
     }
+}
+
+/// Words that no result has, a project and a time in which nothing fits.
+pub(crate) fn words_without_a_result_are_named(stores: &mut impl Stores) {
+    let mut store = filled(stores);
+    store
+        .put(&[
+            Record::Project(project("lighthouse")),
+            Record::Log(LogRow { text: "eviction of the cache".to_owned(), ..log("cache", "t1", 100) }),
+            Record::Log(LogRow { text: "the lamp is dim".to_owned(), ..log("lamp", "t1", 101) }),
+        ])
+        .unwrap();
+    for (question, uid, without) in [
+        ("cache eviction", Some("cache"), vec![]),
+        ("kubernetes cache eviction", Some("cache"), vec!["kubernetes"]),
+        ("Why was the cache eviction in Kubernetes so slow?", Some("cache"), vec!["Kubernetes", "slow"]),
+        ("lighthouse cache eviction", Some("cache"), vec!["lighthouse"]),
+        ("二日前の cache eviction", Some("cache"), vec!["二日前"]),
+        ("kubernetes zebra", None, vec![]),
+    ] {
+        let query = Query { local: Some(in_tokyo()), ..of_text(question) };
+        let found = store.search(&query).unwrap();
+        assert_eq!(found.hits.first().map(|hit| hit.uid.as_str()), uid, "{question}");
+        assert_eq!(found.without, without, "{question}");
+    }
+}
+
+/// Where something fits them; a filter of the caller comes first.
+pub(crate) fn a_projects_name_and_words_of_time_limit_a_search(stores: &mut impl Stores) {
+    const DAY: u64 = 24 * 60;
+    let mut store = filled(stores);
+    let mut rows = Vec::new();
+    for name in ["lighthouse", "quay"] {
+        rows.push(Record::Project(ProjectRow { name: name.to_owned(), ..project(name) }));
+        rows.push(Record::Topic(topic(&format!("t-{name}"), name)));
+        for (when, days) in [("old", 1), ("recent", 33)] {
+            let uid = format!("{name}-{when}");
+            let text = "the backup was restored".to_owned();
+            rows.push(Record::Log(LogRow { text, ..log(&uid, &format!("t-{name}"), days * DAY) }));
+        }
+    }
+    store.put(&rows).unwrap();
+    let quay = id_of_project(&mut *store, "quay");
+    let sorted = |mut uids: Vec<String>| {
+        uids.sort();
+        uids
+    };
+    for (question, expected) in [
+        ("backup restored", vec!["lighthouse-old", "lighthouse-recent", "quay-old", "quay-recent"]),
+        ("backup in lighthouse", vec!["lighthouse-old", "lighthouse-recent"]),
+        ("lighthouse の backup", vec!["lighthouse-old", "lighthouse-recent"]),
+        ("the backup of two days ago", vec!["lighthouse-recent", "quay-recent"]),
+        ("二日前の backup", vec!["lighthouse-recent", "quay-recent"]),
+        ("quay backup two days ago", vec!["quay-recent"]),
+    ] {
+        let query = Query { local: Some(in_tokyo()), ..of_text(question) };
+        assert_eq!(sorted(uids(&mut *store, &query)), expected, "{question}");
+    }
+    let filter = Filter { project: Some(quay), ..Filter::default() };
+    let query = Query { filter, local: Some(in_tokyo()), ..of_text("backup two days ago") };
+    assert_eq!(uids(&mut *store, &query), ["quay-recent"]);
+}
+
+/// A log stands for its session's own topic and for the decisions in it; a topic by hand stands for itself.
+pub(crate) fn an_exchange_is_one_result(stores: &mut impl Stores) {
+    let mut store = filled(stores);
+    let title = "Move the crane to the northern quay".to_owned();
+    let of_session = |row: LogRow| LogRow { session: Some("s9".to_owned()), title: title.clone(), ..row };
+    store
+        .put(&[
+            Record::Session(session("s9", "p1")),
+            Record::Topic(TopicRow {
+                automatic: Some("s9".to_owned()),
+                title: title.clone(),
+                ..topic("own", "p1")
+            }),
+            Record::Log(of_session(log("exchange", "own", 100))),
+            Record::Decision(DecisionRow {
+                session: Some("s9".to_owned()),
+                text: "Where does the crane go? To the northern quay".to_owned(),
+                ..decision("exchange:0", "own", 100)
+            }),
+        ])
+        .unwrap();
+    assert_eq!(found(&mut *store, "crane northern quay"), ["exchange"]);
+    assert_eq!(found(&mut *store, "move the crane"), ["exchange"]);
+    store.put(&[Record::Topic(TopicRow { title, ..topic("by-hand", "p1") })]).unwrap();
+    let mut both = found(&mut *store, "crane northern quay");
+    both.sort();
+    assert_eq!(both, ["by-hand", "exchange"]);
+    store.forget(&Forget::Log("exchange".to_owned())).unwrap();
+    assert!(!found(&mut *store, "crane northern quay").contains(&"exchange".to_owned()));
+}
+
+/// Whatever else a store finds behind it.
+pub(crate) fn the_clear_winner_is_the_same(stores: &mut impl Stores) {
+    let mut store = filled(stores);
+    let texts = [
+        (
+            "retry",
+            "Retries of the uploader",
+            "The uploader waits 200 ms and tries again, at most five times.",
+        ),
+        ("login", "Login fails after the upgrade", "The session cookie was renamed in v2.3.1."),
+        ("migrate", "Migration of order_ids", "Order ids are UUIDv7 now; the migration took 40 minutes."),
+        ("cache", "Cache of thumbnails", "Thumbnails are kept for a week and made again on demand."),
+        ("closing", "月次の締め処理", "締め処理は翌営業日の朝に動く。失敗したら経理に連絡する。"),
+        ("server", "サーバーの切り替え", "本番のサーバを夜間に切り替えた。打ち合わせで決めた手順どおり。"),
+        ("parser", "Parser in C++", "The C++ parser is faster than the one in C#, and leaks memory."),
+    ];
+    let rows: Vec<Record> = texts
+        .iter()
+        .zip(100..)
+        .map(|((uid, title, text), minutes)| {
+            let (title, text) = ((*title).to_owned(), (*text).to_owned());
+            Record::Log(LogRow { title, text, ..log(uid, "t1", minutes) })
+        })
+        .collect();
+    store.put(&rows).unwrap();
+    for (question, uid) in [
+        ("uploader retries", "retry"),
+        ("How often does the uploader retry?", "retry"),
+        ("200ms", "retry"),
+        ("login after upgrade", "login"),
+        ("2.3.1", "login"),
+        ("order id migration", "migrate"),
+        ("UUID v7", "migrate"),
+        ("thumbnail caching", "cache"),
+        ("締め処理が失敗したら", "closing"),
+        ("サーバー切替", "server"),
+        ("打合せ", "server"),
+        ("C++", "parser"),
+        ("C#", "parser"),
+        ("認証 cookie", "login"),
+    ] {
+        let found = found(&mut *store, question);
+        assert_eq!(found.first().map(String::as_str), Some(uid), "{question}: {found:?}");
+    }
+}
+
+/// Five weeks after the first row.
+fn in_tokyo() -> LocalTime {
+    LocalTime { now: at(35 * 24 * 60), offsets: vec![(at(0), 9 * 60)] }
+}
+
+fn of_text(text: &str) -> Query {
+    Query { text: text.to_owned(), limit: 100, ..Query::default() }
+}
+
+fn uids(store: &mut dyn Store, query: &Query) -> Vec<String> {
+    store.search(query).unwrap().hits.into_iter().map(|hit| hit.uid).collect()
 }
