@@ -37,9 +37,10 @@ fn dispatch() -> Done {
         ["eval-constraints"] => constraint::evaluate(),
         ["eval-constraints", file] => constraint::evaluate_file(file),
         ["eval-question", file] => question::evaluate_file(file),
-        ["eval-search"] => search::evaluate(search::Show::Table),
-        ["eval-search", "--json"] => search::evaluate(search::Show::Json),
-        ["eval-search", "--misses"] => search::evaluate(search::Show::Misses),
+        ["eval-search"] => search::evaluate(search::Set::Split, search::Show::Table),
+        ["eval-search", "--json"] => search::evaluate(search::Set::Split, search::Show::Json),
+        ["eval-search", "--misses"] => search::evaluate(search::Set::Split, search::Show::Misses),
+        ["eval-search", "--fresh"] => search::evaluate(search::Set::Fresh, search::Show::Table),
         ["bench"] => bench::run(bench::RUNS),
         ["bench", "store", rest @ ..] => bench::store::run(rest),
         ["bench", "--runs", runs] => match runs.parse() {
