@@ -332,7 +332,8 @@ mod tests {
 
     #[test]
     fn queries_of_the_fresh_part_want_logs_that_are_there() {
-        let ids = |folder| expect(read_lines(folder, "logs.jsonl")).into_iter().map(|log| log["id"].to_string());
+        let ids =
+            |folder| expect(read_lines(folder, "logs.jsonl")).into_iter().map(|log| log["id"].to_string());
         let mut logs = BTreeSet::new();
         for id in Set::Fresh.folders().iter().copied().flat_map(ids) {
             assert!(logs.insert(id.clone()), "{id} is there twice");
