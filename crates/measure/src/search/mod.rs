@@ -7,7 +7,6 @@ mod baseline;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
@@ -59,12 +58,46 @@ pub(crate) enum Show {
     Misses,
 }
 
-pub(crate) fn evaluate(show: Show) -> Done {
-    let answered = ask_all()?;
+/// Which queries are asked, of which logs.
+#[derive(Clone, Copy)]
+pub(crate) enum Set {
+    /// Those of `corpus/search`, in two parts.
+    Split,
+    /// Those of `corpus/search/fresh`, with the logs of both.
+    Fresh,
+}
+
+impl Set {
+    /// The last folder has the queries.
+    fn folders(self) -> &'static [&'static str] {
+        match self {
+            Set::Split => &["corpus/search"],
+            Set::Fresh => &["corpus/search", "corpus/search/fresh"],
+        }
+    }
+
+    fn parts(self) -> &'static [&'static str] {
+        match self {
+            Set::Split => &["tune", "held-out"],
+            Set::Fresh => &["fresh"],
+        }
+    }
+
+    /// The part that has to reach the goals.
+    fn judged(self) -> &'static str {
+        match self {
+            Set::Split => "held-out",
+            Set::Fresh => "fresh",
+        }
+    }
+}
+
+pub(crate) fn evaluate(set: Set, show: Show) -> Done {
+    let answered = ask_all(set)?;
     if show == Show::Json {
-        print::line(&figures(&answered).to_string());
+        print::line(&figures(set, &answered).to_string());
     } else {
-        for part in ["tune", "held-out"] {
+        for part in set.parts() {
             for line in table(part, &answered) {
                 print::line(&line);
             }
@@ -73,8 +106,8 @@ pub(crate) fn evaluate(show: Show) -> Done {
     if show == Show::Misses {
         print_misses(&answered);
     }
-    let held_out: Vec<&Answered> = answered.iter().filter(|one| one.query.part == "held-out").collect();
-    let missed = missed_goals(&held_out);
+    let judged: Vec<&Answered> = answered.iter().filter(|one| one.query.part == set.judged()).collect();
+    let missed = missed_goals(&judged);
     if missed.is_empty() {
         return Ok(());
     }
@@ -82,12 +115,8 @@ pub(crate) fn evaluate(show: Show) -> Done {
         .next("a better search, chosen by the part `tune` (--misses); what is held out stays as it is"))
 }
 
-fn folder() -> PathBuf {
-    workspace::root().join("corpus/search")
-}
-
-fn read_lines(name: &str) -> Done<Vec<Value>> {
-    let path = folder().join(name);
+fn read_lines(folder: &str, name: &str) -> Done<Vec<Value>> {
+    let path = workspace::root().join(folder).join(name);
     let text = fs::read_to_string(&path).while_(path.display())?;
     text.lines().map(|line| serde_json::from_str(line).while_(path.display())).collect()
 }
@@ -96,9 +125,13 @@ fn texts(value: &Value) -> Vec<String> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str).map(ToOwned::to_owned).collect()
 }
 
-fn ask_all() -> Done<Vec<Answered>> {
+fn ask_all(set: Set) -> Done<Vec<Answered>> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let logs = read_lines("logs.jsonl")?;
+    let (mut logs, mut queries) = (Vec::new(), Vec::new());
+    for folder in set.folders() {
+        logs.extend(read_lines(folder, "logs.jsonl")?);
+        queries = read_lines(folder, "queries.jsonl")?;
+    }
     let plain = Bm25::of(logs.iter().map(|log| {
         let mut all = vec![text(&log["prompt"]), text(&log["decision"])];
         all.extend(texts(&log["said"]));
@@ -106,13 +139,13 @@ fn ask_all() -> Done<Vec<Answered>> {
         all.join("\n")
     }));
     let mut command = cargo(&["run", "--quiet", "--locked", "--package", "tidegate-memory"]);
-    command.args(["--example", "search_set", "--"]).arg(folder());
+    command.args(["--example", "search_set", "--"]);
+    command.args(set.folders().iter().map(|folder| workspace::root().join(folder)));
     let mut ours = BTreeMap::new();
     for line in workspace::read_stdout(&mut command)?.lines() {
         let line: Value = serde_json::from_str(line).while_("reading what was found")?;
         ours.insert(text(&line["id"]), texts(&line["found"]));
     }
-    let queries = read_lines("queries.jsonl")?;
     let answered = queries.iter().map(|entry| {
         let query = Labelled {
             id: text(&entry["id"]),
@@ -210,9 +243,9 @@ fn table(part: &str, answered: &[Answered]) -> Vec<String> {
     lines
 }
 
-fn figures(answered: &[Answered]) -> Value {
+fn figures(set: Set, answered: &[Answered]) -> Value {
     let mut parts = serde_json::Map::new();
-    for part in ["tune", "held-out"] {
+    for part in set.parts().iter().copied() {
         let of_part = || answered.iter().filter(|one| one.query.part == part);
         let mut figures = serde_json::Map::new();
         let mut add = |name: String, means: Means| {
@@ -255,15 +288,15 @@ fn print_misses(answered: &[Answered]) {
     }
 }
 
-fn missed_goals(held_out: &[&Answered]) -> Vec<String> {
-    let of_kind = |kind: &'static str| held_out.iter().filter(move |one| one.query.kind == kind).copied();
+fn missed_goals(judged: &[&Answered]) -> Vec<String> {
+    let of_kind = |kind: &'static str| judged.iter().filter(move |one| one.query.kind == kind).copied();
     let mut missed = Vec::new();
     for (kind, goal) in KINDS {
         let [ours, plain] = Means::of(of_kind(kind)).recall;
         missed.extend(goals::missed([(format!("recall of {kind}").as_str(), ours, goal)]));
         missed.extend(goals::missed([(format!("recall of {kind}, beside BM25,").as_str(), ours, plain)]));
     }
-    let all = Means::of(held_out.iter().filter(|one| one.query.kind != "none").copied());
+    let all = Means::of(judged.iter().filter(|one| one.query.kind != "none").copied());
     let (_, [none, _]) = nothing(of_kind("none"));
     missed
         .extend(goals::missed([("recall of all", all.recall[0], ALL), ("nothing for nothing", none, NONE)]));
@@ -284,16 +317,32 @@ mod tests {
 
     #[test]
     fn the_hash_of_an_id_decides_the_part_of_a_query() {
-        let logs: BTreeSet<String> = expect(read_lines("logs.jsonl"))
+        let logs: BTreeSet<String> = expect(read_lines("corpus/search", "logs.jsonl"))
             .iter()
             .map(|log| log["id"].as_str().unwrap().to_owned())
             .collect();
-        for query in expect(read_lines("queries.jsonl")) {
+        for query in expect(read_lines("corpus/search", "queries.jsonl")) {
             let hash = Sha256::digest(query["id"].as_str().unwrap());
             let part = if hash[31].is_multiple_of(2) { "tune" } else { "held-out" };
             assert_eq!(query["part"], part, "{query}");
             assert!(texts(&query["want"]).iter().all(|want| logs.contains(want)), "{query}");
             assert_eq!(query["kind"] == "none", texts(&query["want"]).is_empty(), "{query}");
+        }
+    }
+
+    #[test]
+    fn queries_of_the_fresh_part_want_logs_that_are_there() {
+        let ids =
+            |folder| expect(read_lines(folder, "logs.jsonl")).into_iter().map(|log| log["id"].to_string());
+        let mut logs = BTreeSet::new();
+        for id in Set::Fresh.folders().iter().copied().flat_map(ids) {
+            assert!(logs.insert(id.clone()), "{id} is there twice");
+        }
+        for query in expect(read_lines("corpus/search/fresh", "queries.jsonl")) {
+            assert_eq!(query["part"], "fresh", "{query}");
+            let wanted = query["want"].as_array().unwrap();
+            assert!(wanted.iter().all(|want| logs.contains(&want.to_string())), "{query}");
+            assert_eq!(query["kind"] == "none", wanted.is_empty(), "{query}");
         }
     }
 

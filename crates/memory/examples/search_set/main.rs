@@ -1,12 +1,13 @@
-//! Puts the labelled logs of `corpus/search` into a store, as the worker would, and asks it all labelled queries. Prints
-//! one JSON line per query with what was found, best first. `cargo xtask eval-search` runs it and makes figures of it.
+//! Puts the labelled logs of all given folders into a store, as the worker would, and asks it the labelled queries of the
+//! last one. Prints one JSON line per query with what was found, best first. `cargo xtask eval-search` runs it and makes
+//! figures of it.
 //!
 //! An example, because that program should not wait for SQLite to compile.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::Deserialize;
@@ -52,8 +53,8 @@ struct Labelled {
 }
 
 fn main() -> ExitCode {
-    let folder = std::env::args().nth(1).ok_or_else(|| "search_set FOLDER".to_owned());
-    match folder.and_then(|folder| run(Path::new(&folder))) {
+    let folders: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
+    match run(&folders) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(std::io::stderr(), "error: {error}");
@@ -62,9 +63,13 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(folder: &Path) -> Done {
-    let (logs, queries): (Vec<Log>, Vec<Labelled>) =
-        (read(&folder.join("logs.jsonl"))?, read(&folder.join("queries.jsonl"))?);
+fn run(folders: &[PathBuf]) -> Done {
+    let asked = folders.last().ok_or("search_set FOLDER…")?;
+    let queries: Vec<Labelled> = read(&asked.join("queries.jsonl"))?;
+    let mut logs: Vec<Log> = Vec::new();
+    for folder in folders {
+        logs.extend(read::<Log>(&folder.join("logs.jsonl"))?);
+    }
     let temporary = tempfile::tempdir().map_err(|error| error.to_string())?;
     let opened = SqliteStore::open(&temporary.path().join("memory").join("memory.db"));
     let mut store = opened.map_err(|error| error.to_string())?.store;

@@ -1,5 +1,5 @@
-//! A memory of any size, the same on every machine: invented prompts and answers in invented words with a
-//! natural frequency distribution.
+//! A memory of any size, the same on every machine: invented prompts and answers with a natural frequency distribution of
+//! words. Every third word is one that the thesaurus knows, the others are invented.
 //!
 //! Some words are planted: a few in half of all texts, a few that meet only in *needles*, the few texts that
 //! a search has to find.
@@ -13,6 +13,11 @@ use tidegate_memory::record::{
 
 /// Per language.
 const WORDS: usize = 30_000;
+
+const THESAURUS: &str = include_str!("../../src/text/thesaurus.txt");
+
+/// The most common words are invented; known ones begin at this rank.
+const FIRST_KNOWN: usize = 10;
 
 /// The time of the first log; logs are as far apart as a million in two years.
 const BEGINNING: u64 = 1_750_000_000_000;
@@ -92,11 +97,11 @@ pub(crate) struct Corpus {
 
 impl Corpus {
     pub(crate) fn new() -> Corpus {
-        Corpus {
-            words: [(0..WORDS).map(english).collect(), japanese()],
-            of_words: Zipf::new(WORDS),
-            of_projects: Zipf::new(PROJECTS),
+        let mut words = [(0..WORDS).map(english).collect(), japanese()];
+        for (language, words) in words.iter_mut().enumerate() {
+            mix_in(&known_words(language), words);
         }
+        Corpus { words, of_words: Zipf::new(WORDS), of_projects: Zipf::new(PROJECTS) }
     }
 
     /// A log, and the rows it belongs to if it is their first one.
@@ -319,6 +324,30 @@ fn english(rank: usize) -> String {
         rest /= SECOND.len();
     }
     word
+}
+
+/// Words of the thesaurus in this language, in no order, without those that are planted.
+fn known_words(language: usize) -> Vec<&'static str> {
+    let is_english = |term: &str| term.bytes().all(|byte| byte.is_ascii_lowercase());
+    let is_japanese = |term: &str| !term.is_empty() && !term.chars().any(|c| c.is_ascii() || c == 'ー');
+    let planted: Vec<&str> = RARE.into_iter().chain([RARE_PAIR]).chain(COMMON[language]).collect();
+    let planted: Vec<&str> = planted.into_iter().chain(APART[language]).chain(PHRASE[language]).collect();
+    let terms = THESAURUS.lines().filter(|line| line.contains(" | ")).flat_map(|line| line.split(" | "));
+    let mut words: Vec<&str> = terms
+        .filter(|term| if language == 0 { is_english(term) } else { is_japanese(term) })
+        .filter(|term| !planted.iter().any(|word| term.contains(word)))
+        .collect();
+    words.sort_unstable();
+    words.dedup();
+    let mut random = Random::new(0x7e4a);
+    words.sort_by_cached_key(|_| random.next());
+    words
+}
+
+fn mix_in(known: &[&str], words: &mut [String]) {
+    for (word, known) in words.iter_mut().skip(FIRST_KNOWN).step_by(3).zip(known) {
+        *word = (*known).to_owned();
+    }
 }
 
 fn japanese() -> Vec<String> {

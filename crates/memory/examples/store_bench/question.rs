@@ -14,6 +14,38 @@ use super::{Done, open, output};
 
 const LIMIT: usize = 20;
 
+/// As people ask, in words that the thesaurus has much for.
+const PLAIN: [&[&str]; 2] = [
+    &[
+        "why did the site get slow when everyone came at once",
+        "how did we stop the password mail from being sent twice",
+        "the price on the bill was wrong for customers abroad",
+        "what broke after the server was moved to the new machine",
+        "who may see the private data of customers in the report",
+        "the import lost rows because the file had another encoding",
+        "users cannot log in after the update of the app",
+        "where do we keep the copies of the database and how long",
+        "tests that fail only sometimes on the build server",
+        "the screen stays empty until the page is loaded again",
+        "memory grows until the process is killed",
+        "the order of the list is different on the phone",
+    ],
+    &[
+        "みんなが一斉に来たときにサイトが重くなった原因",
+        "パスワードのメールが二回送られるのをどう止めたか",
+        "海外の顧客の請求金額が間違っていた",
+        "サーバーを新しい機械に移した後で何が壊れたか",
+        "顧客の個人情報を帳票で見られる人は誰か",
+        "文字コードが違ってファイルの取り込みで行が消えた",
+        "アプリの更新後にログインできない",
+        "データベースの控えをどこに何日保管するか",
+        "ときどきだけ失敗するテスト",
+        "画面を読み直すまで何も表示されない",
+        "プロセスが止められるまでメモリが増え続ける",
+        "電話では一覧の順番が違う",
+    ],
+];
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Found {
     /// The needles, and behind them at most what has only some of the words.
@@ -111,8 +143,13 @@ impl Questions {
                 (0..100).map(|_| query(some(200, 3_000, 8))).collect(),
             );
             add(
-                format!("{name}: common, and one that is nowhere"),
+                format!("{name}: a question in plain words"),
                 Found::Any,
+                PLAIN[language].iter().map(|text| query(*text)).collect(),
+            );
+            add(
+                format!("{name}: common, and one that is nowhere"),
+                Found::Full,
                 [one, other].map(|word| query(format!("{word} {}", ["xyzzyx", "鷽鷽"][language]))).to_vec(),
             );
             let with = |filter: Filter| {

@@ -14,7 +14,9 @@ use super::row::{get_column, get_time, to_number};
 use super::statement::{Statement, without_nul};
 use crate::answer::{self, Candidate, Identity};
 use crate::record::{Record, Uid};
-use crate::text::{self, Document, NamedProject, Question, Reading, ReadingOf, Scorer, Surroundings};
+use crate::text::{
+    self, Document, NamedProject, Question, Reading, ReadingOf, Scorer, Surroundings, WordCounts,
+};
 use crate::view::{Found, Hit, HitKind, Query};
 
 /// Limits on the newest texts to list: logs with all words in the title, logs with a word, and decisions and topics
@@ -227,7 +229,7 @@ impl ServerSearch<'_> {
         let all = all.as_ref().map(|row| get_column::<i64>(row, "counted")).transpose()?.unwrap_or_default();
         let mut counts = count_texts(self.transaction, &question.readings).await?;
         self.complete_words(&mut question, &mut counts).await?;
-        let scorer = Scorer::new(&question, &counts, all as f64);
+        let scorer = Scorer::new(&question, &counts, &[], all as f64);
         let mut listed: HashMap<Uid, (i64, Vec<u16>)> = HashMap::new();
         let mut lists = asked_lists(&question, &counts, &scorer);
         lists.retain(|list| self.asks_for(list.kind));
@@ -250,15 +252,18 @@ impl ServerSearch<'_> {
         });
         weighed.truncate(FETCHED.max(self.query.limit() + 50) * if scorer.has_phrase() { 2 } else { 1 });
         let uids: Vec<Uid> = weighed.into_iter().map(|(_, _, uid)| uid).collect();
-        let mut found = Vec::new();
+        let mut read = Vec::new();
         let mut room = Vec::new();
         for row in self.fetch(uids).await? {
             let loaded = LoadedRow::of(&row)?;
             let texts: Vec<&str> = loaded.texts.iter().map(String::as_str).collect();
-            let Some(fit) = scorer.fit(&Document { title: &loaded.title, texts: &texts }, &mut room) else {
-                continue;
-            };
-            if fit.coverage > 0.0 {
+            let seen = scorer.look(&Document { title: &loaded.title, texts: &texts }, &mut room);
+            read.push((loaded, seen));
+        }
+        let common = WordCounts::of(read.iter().map(|(_, seen)| seen));
+        let mut found = Vec::new();
+        for (loaded, seen) in read {
+            if let Some(fit) = scorer.fit(&seen, &common).filter(|fit| fit.coverage > 0.0) {
                 let fit = fit.worth(text::freshness(loaded.at, self.newest) * loaded.worth);
                 found.push(Candidate { identity: loaded.identity.clone(), text: loaded, fit });
             }

@@ -21,8 +21,8 @@ mod rank;
 use tidegate_core::text::hidden::unhidden;
 use tidegate_core::text::one_line::split_words;
 
-pub use question::{NamedProject, Question, Reading, ReadingOf, Slot, Surroundings, Wishes};
-pub use rank::{Document, Fit, Scorer, freshness, keep_relevant, make_snippet};
+pub use question::{Field, NamedProject, Question, Reading, ReadingOf, Slot, Surroundings, Wishes};
+pub use rank::{Document, Fit, Scorer, Seen, WordCounts, freshness, keep_relevant, make_snippet};
 pub use scan::{Atom, collect_tokens, split_atoms};
 pub use stem::unfinished_stems;
 

@@ -104,6 +104,14 @@ pub struct Span {
     pub(crate) to: usize,
 }
 
+/// Words of one matter, for slots that have one of them: each is weak evidence that a text is about that slot.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Field {
+    number: u16,
+    pub(crate) slots: Vec<usize>,
+    pub words: Vec<Reading>,
+}
+
 /// A project that a question may name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedProject {
@@ -147,6 +155,10 @@ pub struct Question {
     pub slots: Vec<Slot>,
     pub spans: Vec<Span>,
     pub readings: Vec<Reading>,
+    /// None before it is widened.
+    pub fields: Vec<Field>,
+    /// The atoms that the slots from a number on were made from.
+    pub(crate) made_from: Vec<(usize, Vec<Atom>)>,
     /// Neighbouring slots as they follow each other in the question, by the first of them.
     pub(crate) phrases: Vec<(usize, Vec<u64>)>,
     pub wishes: Wishes,
@@ -271,6 +283,7 @@ impl Question {
         self.drop_duplicates(first);
         self.join_neighbours(text, &atoms, first);
         self.expand(&atoms, first);
+        self.made_from.push((first, atoms));
     }
 
     fn add_slot(&mut self, typed: &str, importance: f64, from: usize, to: usize) -> usize {
@@ -478,6 +491,30 @@ impl Question {
         }
     }
 
+    fn add_fields(&mut self, atoms: &[Atom], first: usize) {
+        let fields = Thesaurus::fields();
+        for term in fields.find(atoms) {
+            let is_in = |slot: &usize| {
+                let Slot { from, to, importance, .. } = self.slots[*slot];
+                from < term.to && term.from < to && importance > 0.0
+            };
+            let Some(slot) = (first..self.slots.len()).find(is_in) else { continue };
+            for number in fields.numbers(&term) {
+                match self.fields.iter_mut().find(|field| field.number == *number) {
+                    Some(field) if field.slots.contains(&slot) => {}
+                    Some(field) => field.slots.push(slot),
+                    None => {
+                        let words = fields
+                            .members(*number)
+                            .flat_map(|term| readings_of_term(term, 1.0, ReadingOf::Slot(slot)));
+                        let words = words.collect();
+                        self.fields.push(Field { number: *number, slots: vec![slot], words });
+                    }
+                }
+            }
+        }
+    }
+
     fn expand(&mut self, atoms: &[Atom], first: usize) {
         let thesaurus = Thesaurus::get();
         let mut left = MOST_EXPANSIONS;
@@ -510,25 +547,20 @@ impl Question {
     /// Returns whether it is new.
     fn add_expansion(&mut self, term: &'static str, worth: f64, of: ReadingOf) -> bool {
         let atoms = spelled(term);
-        let (stem, is_inflected) = stem_of(term, &atoms);
+        let (stem, _) = stem_of(term, &atoms);
         let what: Vec<u64> = stem.iter().map(|atom| atom.what).collect();
         if is_small(term) || self.readings.iter().any(|reading| reading.atoms == what) {
             return false;
         }
-        let edges = if is_inflected {
-            Edges::Inflected
-        } else if atoms.iter().any(|atom| atom.class == AtomClass::Katakana) {
-            Edges::Beginning
-        } else {
-            Edges::Anywhere
-        };
-        let readings = readings_of(term, stem, worth, edges, of);
-        self.readings.extend(readings.into_iter().map(|reading| Reading { term: Some(term), ..reading }));
+        self.readings.extend(readings_of_term(term, worth, of));
         true
     }
 
-    /// Adds what the thesaurus has for what it had: for a question that hardly anything fits.
+    /// Adds what the thesaurus has for what it had, and fields of words: for a question that hardly anything fits.
     pub fn widen(&mut self) {
+        for (first, atoms) in std::mem::take(&mut self.made_from) {
+            self.add_fields(&atoms, first);
+        }
         let thesaurus = Thesaurus::get();
         let terms: Vec<(&'static str, ReadingOf)> =
             self.readings.iter().filter_map(|reading| Some((reading.term?, reading.of))).collect();
@@ -551,6 +583,20 @@ impl Question {
             }
         }
     }
+}
+
+fn readings_of_term(term: &'static str, worth: f64, of: ReadingOf) -> impl Iterator<Item = Reading> {
+    let atoms = spelled(term);
+    let (stem, is_inflected) = stem_of(term, &atoms);
+    let edges = if is_inflected {
+        Edges::Inflected
+    } else if atoms.iter().any(|atom| atom.class == AtomClass::Katakana) {
+        Edges::Beginning
+    } else {
+        Edges::Anywhere
+    };
+    let readings = readings_of(term, stem, worth, edges, of);
+    readings.into_iter().map(move |reading| Reading { term: Some(term), ..reading })
 }
 
 /// The text outside of quotes, and each quoted text. An unclosed quote is ignored.

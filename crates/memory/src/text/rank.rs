@@ -38,6 +38,22 @@ const TOO_COMMON: f64 = 0.12;
 /// The number of texts from which on that is known.
 const KNOWN: f64 = 200.0;
 
+/// What a word of a field is worth, and each further one of the same field.
+const OF_FIELD: f64 = 0.4;
+const MORE_OF_FIELD: f64 = 0.3;
+
+/// The coverage by a word of a field.
+const FIELD_COVERS: f64 = 0.35;
+
+/// A field with a word in more than this share of all texts says nothing.
+const FIELD_TOO_COMMON: f64 = 0.5;
+
+/// How much a score depends on the coverage.
+const BY_COVERAGE: f64 = 0.85;
+
+/// The coverage by a text that has every word that any text has, if at least half of the words are of that kind.
+const ALL_THERE_IS: f64 = 0.4;
+
 /// If every text covers less of a question, nothing is about it: by the number of its parts that a text has.
 const LEAST_COVERAGE: [f64; 4] = [0.39, 0.35, 0.28, 0.22];
 
@@ -100,6 +116,13 @@ pub struct Scorer<'a> {
     weights: Vec<f64>,
     /// Per slot.
     slots: Vec<f64>,
+    /// A bit per slot: those that say something, and those of them whose own word is in some text.
+    tells: u32,
+    known: u32,
+    /// Per field of words.
+    fields: Vec<f64>,
+    /// Words of fields by their first atom: the field, and its word.
+    field_words: HashMap<u64, Vec<(u16, u16)>>,
     /// Readings by their first atom.
     readings: HashMap<u64, Vec<u16>>,
     phrases: HashMap<u64, Vec<u16>>,
@@ -115,7 +138,7 @@ fn begin(hash: u64) -> usize {
 
 impl<'a> Scorer<'a> {
     /// `counts` estimates how many of `all` texts have each reading.
-    pub fn new(question: &'a Question, counts: &[f64], all: f64) -> Scorer<'a> {
+    pub fn new(question: &'a Question, counts: &[f64], of_fields: &[f64], all: f64) -> Scorer<'a> {
         let all = all.max(1.0);
         let rarity = |count: f64| (1.0 + (all - count + 0.5).max(0.5) / (count + 0.5)).ln().max(0.05);
         let is_noise =
@@ -151,8 +174,33 @@ impl<'a> Scorer<'a> {
         for (number, (_, atoms)) in question.phrases.iter().enumerate() {
             note(&mut phrases, atoms, number);
         }
+        let mut field_words = HashMap::<u64, Vec<(u16, u16)>>::new();
+        let fields: Vec<f64> = of_fields
+            .iter()
+            .map(|count| if all > KNOWN && *count > all * FIELD_TOO_COMMON { 0.0 } else { rarity(*count) })
+            .collect();
+        for (number, _) in fields.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
+            for (place, word) in question.fields[number].words.iter().enumerate() {
+                if let (Some(first), Ok(number), Ok(place)) =
+                    (word.atoms.first(), u16::try_from(number), u16::try_from(place))
+                {
+                    field_words.entry(*first).or_default().push((number, place));
+                    begins[begin(*first)] = true;
+                }
+            }
+        }
         let slots = slots.collect();
-        Scorer { question, weights, slots, readings, phrases, begins }
+        let bits = |is: &dyn Fn(usize) -> bool| {
+            let places = 0..question.slots.len().min(MOST_SLOTS);
+            places.filter(|slot| is(*slot)).fold(0, |bits, slot| bits | 1 << slot)
+        };
+        let tells = bits(&|slot| question.slots[slot].says_something());
+        let is_in_text = |slot: usize| {
+            let mut of = question.readings.iter().zip(counts);
+            of.any(|(reading, count)| reading.of == ReadingOf::Slot(slot) && reading.is_own() && *count > 0.0)
+        };
+        let known = tells & bits(&is_in_text);
+        Scorer { question, weights, slots, tells, known, fields, field_words, readings, phrases, begins }
     }
 
     /// What a reading adds to the score of a text that has it once.
@@ -170,6 +218,13 @@ impl<'a> Scorer<'a> {
         let mut spans = 0.0_f64;
         for reading in readings {
             let number = usize::from(*reading);
+            if let Some(field) = number.checked_sub(self.question.readings.len()) {
+                let free = self.question.fields[field].slots.iter().find(|slot| best[**slot] == 0.0);
+                if let Some(slot) = free {
+                    best[*slot] = self.field_weight(field, *slot);
+                }
+                continue;
+            }
             match self.question.readings[number].of {
                 ReadingOf::Slot(slot) if slot < MOST_SLOTS => {
                     best[slot] = best[slot].max(self.weight(number));
@@ -181,29 +236,41 @@ impl<'a> Scorer<'a> {
         best.iter().sum::<f64>() + spans
     }
 
+    fn field_weight(&self, field: usize, slot: usize) -> f64 {
+        self.fields[field] * OF_FIELD * self.question.slots[slot].importance
+    }
+
     /// Whether the order of words decides what fits.
     pub fn has_phrase(&self) -> bool {
         self.question.slots.iter().any(|slot| slot.required)
     }
 
-    /// `None` if the text lacks a quoted part. `room` is a buffer that the calls share.
-    pub fn fit(&self, document: &Document<'_>, room: &mut Vec<Atom>) -> Option<Fit> {
-        let mut often = vec![0.0_f64; self.question.readings.len()];
-        let mut phrases = vec![0.0_f64; self.question.phrases.len()];
-        let mut length = 0;
+    /// What of the question is in a text. `room` is a buffer that the calls share.
+    pub fn look(&self, document: &Document<'_>, room: &mut Vec<Atom>) -> Seen {
+        let mut seen = Seen {
+            often: vec![0.0_f64; self.question.readings.len()],
+            phrases: vec![0.0_f64; self.question.phrases.len()],
+            fields: vec![Vec::new(); self.fields.len()],
+            length: 0,
+        };
         let texts = document.texts.iter().map(|text| (first_bytes(text, LOOKED_AT), 1.0));
         for (text, worth) in std::iter::once((document.title, TITLE)).chain(texts) {
             atoms_into(text, room);
-            length += room.len();
-            self.count(room, worth, &mut often, &mut phrases);
+            seen.length += room.len();
+            self.count(room, worth, &mut seen);
         }
-        Some(self.sum_up(&often, &phrases, length)).filter(|fit| {
+        seen
+    }
+
+    /// `None` if the text lacks a quoted part.
+    pub fn fit(&self, seen: &Seen, common: &WordCounts) -> Option<Fit> {
+        Some(self.sum_up(seen, common)).filter(|fit| {
             let required = self.question.slots.iter().enumerate().filter(|(_, slot)| slot.required);
             required.into_iter().all(|(place, _)| fit.has & 1 << place != 0)
         })
     }
 
-    fn count(&self, atoms: &[Atom], worth: f64, often: &mut [f64], phrases: &mut [f64]) {
+    fn count(&self, atoms: &[Atom], worth: f64, seen: &mut Seen) {
         for (at, atom) in atoms.iter().enumerate() {
             for (place, hash) in [atom.what, atom.whole, atom.also].into_iter().enumerate() {
                 let is_new = place == 0 || hash != atom.what;
@@ -213,17 +280,90 @@ impl<'a> Scorer<'a> {
                 for number in self.readings.get(&hash).into_iter().flatten() {
                     let reading = &self.question.readings[usize::from(*number)];
                     if match_reading(reading, atoms, at).is_some() {
-                        often[usize::from(*number)] += worth;
+                        seen.often[usize::from(*number)] += worth;
+                    }
+                }
+                for (number, word) in self.field_words.get(&hash).into_iter().flatten() {
+                    let field = usize::from(*number);
+                    let reading = &self.question.fields[field].words[usize::from(*word)];
+                    if match_reading(reading, atoms, at).is_some() {
+                        let what = word_of(reading);
+                        match seen.fields[field].iter_mut().find(|(word, _)| *word == what) {
+                            Some((_, often)) => *often += worth,
+                            None => seen.fields[field].push((what, worth)),
+                        }
                     }
                 }
                 for number in self.phrases.get(&hash).into_iter().flatten() {
                     let (_, sequence) = &self.question.phrases[usize::from(*number)];
                     if match_sequence(sequence, &atoms[at..]).is_some() {
-                        phrases[usize::from(*number)] = 1.0;
+                        seen.phrases[usize::from(*number)] = 1.0;
                     }
                 }
             }
         }
+    }
+
+    /// A word that no text has must not hide those with all the others: it is named instead.
+    fn all_there_is(&self, covers: &[f64; MOST_SLOTS]) -> f64 {
+        let has_it = |slot: usize| self.known & 1 << slot == 0 || covers[slot] >= 1.0;
+        let unknown = (self.tells & !self.known).count_ones();
+        let is_all = (1..=self.known.count_ones()).contains(&unknown) && (0..MOST_SLOTS).all(has_it);
+        if is_all { ALL_THERE_IS } else { 0.0 }
+    }
+
+    /// What fields of words add to the score. A text has to have two different things of the question, and a word counts for
+    /// one of them.
+    fn add_fields(
+        &self,
+        seen: &Seen,
+        common: &WordCounts,
+        length: f64,
+        values: &[f64; MOST_SLOTS],
+        covers: &mut [f64; MOST_SLOTS],
+    ) -> f64 {
+        let there = self.question.readings.iter().zip(&seen.often).filter(|(_, often)| **often > 0.0);
+        let mut used: Vec<u64> = there.map(|(reading, _)| word_of(reading)).collect();
+        // By the weight of their words, those that say most first.
+        let mut words: Vec<(f64, u64, usize)> = Vec::new();
+        for (field, found) in seen.fields.iter().enumerate() {
+            words.extend(found.iter().map(|(word, often)| {
+                let saturated = often * (SATURATION + 1.0) / (often + SATURATION * length);
+                (common.rarity(*word) * saturated, *word, field)
+            }));
+        }
+        words.sort_by(|one, other| other.0.total_cmp(&one.0));
+        let mut parts = covers.iter().filter(|cover| **cover >= HAS).count();
+        let mut accepted: Vec<(usize, usize, f64, f64)> = Vec::new();
+        for (weight, word, field) in words {
+            if used.contains(&word) {
+                continue;
+            }
+            if let Some((_, _, value, _)) = accepted.iter_mut().find(|(_, of, ..)| *of == field) {
+                *value += MORE_OF_FIELD * weight;
+                used.push(word);
+                continue;
+            }
+            let is_free = |slot: &&usize| {
+                covers[**slot] < FIELD_COVERS && !accepted.iter().any(|(taken, ..)| taken == *slot)
+            };
+            let Some(slot) = self.question.fields[field].slots.iter().find(is_free) else { continue };
+            let asked = self.slots[*slot] / self.question.slots[*slot].importance.max(0.01);
+            let cover = FIELD_COVERS * (common.rarity(word) / asked.max(0.05)).min(1.0);
+            accepted.push((*slot, field, weight, cover));
+            used.push(word);
+            parts += 1;
+        }
+        if parts < 2 {
+            return 0.0;
+        }
+        let mut sum = 0.0;
+        for (slot, _, value, cover) in accepted {
+            let value = OF_FIELD * value * self.question.slots[slot].importance;
+            sum += (value - values[slot]).max(0.0);
+            covers[slot] = covers[slot].max(cover);
+        }
+        sum
     }
 
     /// How much of its slot or span a reading covers: a common word says little about a rare one.
@@ -241,8 +381,9 @@ impl<'a> Scorer<'a> {
         COVERS * (reading.worth / COVERED).min(1.0) * (self.weights[number] / asked.max(0.05)).min(1.0)
     }
 
-    fn sum_up(&self, often: &[f64], phrases: &[f64], length: usize) -> Fit {
-        let length = 0.7 + 0.3 * (length as f64 / USUAL_LENGTH).min(4.0);
+    fn sum_up(&self, seen: &Seen, common: &WordCounts) -> Fit {
+        let Seen { often, phrases, .. } = seen;
+        let length = 0.7 + 0.3 * (seen.length as f64 / USUAL_LENGTH).min(4.0);
         let (mut values, mut covers) = ([0.0_f64; MOST_SLOTS], [0.0_f64; MOST_SLOTS]);
         let mut spans = vec![(0.0_f64, 0.0_f64); self.question.spans.len()];
         for (number, (reading, often)) in self.question.readings.iter().zip(often).enumerate() {
@@ -279,6 +420,7 @@ impl<'a> Scorer<'a> {
             }
             covers[places].iter_mut().for_each(|covered| *covered = covered.max(cover));
         }
+        score += self.add_fields(seen, common, length, &values, &mut covers);
         for ((slot, _), there) in self.question.phrases.iter().zip(phrases) {
             if let [one, next, ..] = self.slots[*slot..] {
                 score += PHRASE * there * (one + next);
@@ -293,8 +435,53 @@ impl<'a> Scorer<'a> {
             }
         }
         let coverage = if all > 0.0 { covered / all } else { 1.0 };
-        Fit { score: score * (0.4 + 0.6 * coverage), coverage, has }
+        let score = score * (1.0 - BY_COVERAGE + BY_COVERAGE * coverage);
+        Fit { score, coverage: coverage.max(self.all_there_is(&covers)), has }
     }
+}
+
+/// What of a question is in a text.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// Per reading and per phrase.
+    often: Vec<f64>,
+    phrases: Vec<f64>,
+    /// Per field, its words.
+    fields: Vec<Vec<(u64, f64)>>,
+    length: usize,
+}
+
+/// How many of some texts have each word of a field.
+#[derive(Clone, Debug, Default)]
+pub struct WordCounts {
+    counts: HashMap<u64, f64>,
+    texts: f64,
+}
+
+impl WordCounts {
+    pub fn of<'a>(texts: impl Iterator<Item = &'a Seen>) -> WordCounts {
+        let mut all = WordCounts::default();
+        for seen in texts {
+            all.texts += 1.0;
+            let mut words: Vec<u64> = seen.fields.iter().flatten().map(|(word, _)| *word).collect();
+            words.sort_unstable();
+            words.dedup();
+            for word in words {
+                *all.counts.entry(word).or_default() += 1.0;
+            }
+        }
+        all
+    }
+
+    fn rarity(&self, word: u64) -> f64 {
+        let count = self.counts.get(&word).copied().unwrap_or_default();
+        (1.0 + (self.texts - count + 0.5).max(0.5) / (count + 0.5)).ln()
+    }
+}
+
+/// The same for one word in two fields.
+fn word_of(reading: &Reading) -> u64 {
+    reading.atoms.iter().fold(0, |word, atom| word.rotate_left(7) ^ atom)
 }
 
 /// The number of atoms that a reading covers from `at` on.
@@ -465,9 +652,12 @@ mod tests {
     fn scored(question: &str, title: &str, text: &str) -> Option<f64> {
         let question = parsed(question);
         let counts = vec![10.0; question.readings.len()];
-        let scorer = Scorer::new(&question, &counts, 1000.0);
+        let scorer = Scorer::new(&question, &counts, &[], 1000.0);
         let document = Document { title, texts: &[text] };
-        scorer.fit(&document, &mut Vec::new()).map(|fit| fit.score).filter(|score| *score > 0.0)
+        scorer
+            .fit(&scorer.look(&document, &mut Vec::new()), &WordCounts::default())
+            .map(|fit| fit.score)
+            .filter(|score| *score > 0.0)
     }
 
     #[test]
@@ -525,6 +715,45 @@ mod tests {
             let found = scored(question, "", text);
             assert!(found.is_none() || question == "ログ", "{question}: {text}");
         }
+    }
+
+    #[test]
+    fn words_of_one_matter_count_only_with_another_matter() {
+        let scored = |text: &str| {
+            let mut question = parsed("everyone came while the app was sluggish");
+            question.widen();
+            question.readings.retain(Reading::is_own);
+            let counts = vec![10.0; question.readings.len()];
+            let scorer = Scorer::new(&question, &counts, &vec![10.0; question.fields.len()], 1000.0);
+            let seen = scorer.look(&Document { title: "", texts: &[text] }, &mut Vec::new());
+            let common = WordCounts { counts: HashMap::new(), texts: 100.0 };
+            scorer.fit(&seen, &common).map_or(0.0, |fit| fit.score)
+        };
+        assert!(scored("the traffic, and p99") > 0.0);
+        assert!(scored("the traffic").abs() < f64::EPSILON);
+        assert!(scored("the traffic, a campaign").abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn a_word_that_no_text_has_hides_nothing() {
+        let shown = |text: &str, question: &str, known: &[usize]| {
+            let question = parsed(question);
+            let is_known = |reading: &Reading| known.iter().any(|slot| reading.of == ReadingOf::Slot(*slot));
+            let count = |reading: &Reading| if is_known(reading) { 500.0 } else { 0.0 };
+            let counts: Vec<f64> = question.readings.iter().map(count).collect();
+            let scorer = Scorer::new(&question, &counts, &[], 1000.0);
+            let seen = scorer.look(&Document { title: "", texts: &[text] }, &mut Vec::new());
+            let mut found = vec![scorer.fit(&seen, &WordCounts::default()).unwrap()];
+            keep_relevant(&mut found, 0, |fit| *fit);
+            !found.is_empty()
+        };
+        assert!(shown("the deploy failed", "deploy xyzzyx", &[0]));
+        assert!(shown("新しい設計", "設計 鷽鷽", &[0]));
+        assert!(!shown("the deploy failed", "deploy xyzzyx plugh", &[0]), "most of it is unknown");
+        assert!(
+            !shown("the deploy", "deploy cache xyzzyx plugh", &[0, 1]),
+            "a text has half of what is known"
+        );
     }
 
     #[test]

@@ -11,6 +11,9 @@ use super::small_words::is_small;
 
 const GROUPS: &str = include_str!("thesaurus.txt");
 
+/// Words that belong to one matter, not of one meaning: one field per line.
+const FIELDS: &str = include_str!("fields.txt");
+
 /// No term is longer, in atoms.
 const LONGEST: usize = 20;
 
@@ -32,6 +35,12 @@ impl Thesaurus {
     pub(super) fn get() -> &'static Thesaurus {
         static THESAURUS: OnceLock<Thesaurus> = OnceLock::new();
         THESAURUS.get_or_init(|| Thesaurus::of(GROUPS))
+    }
+
+    /// The fields of words, looked up in the same way.
+    pub(super) fn fields() -> &'static Thesaurus {
+        static FIELDS_OF_WORDS: OnceLock<Thesaurus> = OnceLock::new();
+        FIELDS_OF_WORDS.get_or_init(|| Thesaurus::of(FIELDS))
     }
 
     fn of(text: &'static str) -> Thesaurus {
@@ -108,6 +117,16 @@ impl Thesaurus {
             }
         }
         longest
+    }
+
+    /// The groups of a term.
+    pub(super) fn numbers<'a>(&self, found: &'a FoundTerm) -> &'a [u16] {
+        &found.groups
+    }
+
+    /// Everything in a group.
+    pub(super) fn members(&self, number: u16) -> impl Iterator<Item = &'static str> {
+        self.groups.get(usize::from(number)).into_iter().flat_map(|group| group.split(" | "))
     }
 
     /// Everything else in the groups of a term, those of its first groups first.
@@ -210,16 +229,42 @@ mod tests {
         assert!(!others("ロールバック").contains(&"role"), "{:?}", others("ロールバック"));
     }
 
+    /// What is said twice is a slip of the pen, and a group of very many terms says nothing about any of them.
     #[test]
-    fn every_group_has_at_least_two_terms() {
-        let thesaurus = Thesaurus::get();
-        assert!(thesaurus.groups.len() > 2000);
-        for group in &thesaurus.groups {
-            assert!(group.split(" | ").all(|term| !spelled(term).is_empty()), "{group}");
+    fn groups_and_fields_have_a_form() {
+        for (text, least, most) in [(GROUPS, 2000, 20), (FIELDS, 250, 48)] {
+            let (groups, others): (Vec<&str>, Vec<&str>) =
+                text.lines().partition(|line| line.contains(" | "));
+            assert!(groups.len() > least);
+            assert!(u16::try_from(groups.len()).is_ok());
+            for line in others {
+                assert!(line.is_empty() || line.starts_with('#'), "{line}");
+            }
+            let mut seen = std::collections::BTreeSet::new();
+            for group in groups {
+                let mut terms: Vec<&str> = group.split(" | ").collect();
+                assert!(terms.len() <= most, "{group}");
+                assert!(
+                    terms.iter().all(|term| !spelled(term).is_empty() && term.trim() == *term),
+                    "{group}"
+                );
+                terms.sort_unstable();
+                let all = terms.len();
+                terms.dedup();
+                assert_eq!(terms.len(), all, "a term is there twice: {group}");
+                assert!(seen.insert(terms), "the group is there twice: {group}");
+            }
         }
-        let others = GROUPS.lines().filter(|line| !line.contains(" | "));
-        for line in others {
-            assert!(line.is_empty() || line.starts_with('#'), "{line}");
+    }
+
+    #[test]
+    fn a_field_has_words_of_both_languages() {
+        let fields = Thesaurus::fields();
+        let is_japanese = |term: &str| term.chars().any(|c| !c.is_ascii());
+        for number in 0..u16::try_from(fields.groups.len()).unwrap() {
+            let words: Vec<&str> = fields.members(number).collect();
+            assert!(words.iter().any(|word| is_japanese(word)), "{words:?}");
+            assert!(words.iter().any(|word| !is_japanese(word)), "{words:?}");
         }
     }
 }

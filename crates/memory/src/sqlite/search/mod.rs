@@ -18,13 +18,18 @@ use super::index::{self, LOG_INDEX, LOG_TERMS, OTHERS_INDEX, OTHERS_TERMS, TextT
 use super::row::{LogExtras, from_ms};
 use crate::answer::{self, Candidate, Identity};
 use crate::error::Result;
-use crate::text::{self, Atom, Document, NamedProject, Question, ReadingOf, Scorer, Surroundings};
+use crate::text::{
+    self, Atom, Document, NamedProject, Question, ReadingOf, Scorer, Seen, Surroundings, WordCounts,
+};
 use crate::view::{Found, Hit, HitKind, Query};
 use load::load_text;
 
 /// The newest texts of a reading: of a word of the question, and of one that the thesaurus has for it.
 const OWN: usize = 500;
 const EXPANDED: usize = 150;
+
+/// The newest texts with any word of a field.
+const OF_FIELD: usize = 400;
 
 /// The newest texts other than logs, and of each sort if there are more.
 const OTHERS: usize = 120;
@@ -199,6 +204,8 @@ struct StoreSearch<'a> {
     limit: usize,
     /// Estimates per reading.
     counts: Vec<f64>,
+    /// The same per field of words.
+    of_fields: Vec<f64>,
     /// Whether the list of a reading has only its newest logs.
     is_cut: Vec<bool>,
     /// The number of texts, and the newest one.
@@ -208,6 +215,23 @@ struct StoreSearch<'a> {
     candidates: HashMap<i64, Vec<u16>>,
     /// A buffer for the atoms of one text.
     room: Vec<Atom>,
+}
+
+/// A text that was read, before it is known how common the words in it are.
+struct ReadText {
+    doc: i64,
+    seen: Seen,
+    identity: Identity,
+    /// A factor for its age, kind and state.
+    worth: f64,
+}
+
+impl ReadText {
+    /// `None` if it does not fit.
+    fn candidate(self, scorer: &Scorer<'_>, common: &WordCounts) -> Option<Candidate<i64>> {
+        let fit = scorer.fit(&self.seen, common).filter(|fit| fit.coverage > 0.0)?.worth(self.worth);
+        Some(Candidate { text: self.doc, identity: self.identity, fit })
+    }
 }
 
 impl<'a> StoreSearch<'a> {
@@ -243,6 +267,7 @@ impl<'a> StoreSearch<'a> {
             scope,
             limit,
             counts: Vec::new(),
+            of_fields: Vec::new(),
             is_cut: Vec::new(),
             all: (all as f64).max(1.0),
             newest: newest.map_or(Millis(0), index::doc_time),
@@ -260,12 +285,17 @@ impl<'a> StoreSearch<'a> {
         }
         self.complete_words()?;
         self.list_together()?;
-        let question = std::mem::take(&mut self.question);
-        let scorer = Scorer::new(&question, &self.counts, self.all);
-        let mut found = Vec::new();
-        for doc in self.most_promising(&scorer) {
-            found.extend(self.fit_doc(doc, &scorer)?);
+        for field in 0..self.question.fields.len() {
+            self.list_field(field)?;
         }
+        let question = std::mem::take(&mut self.question);
+        let scorer = Scorer::new(&question, &self.counts, &self.of_fields, self.all);
+        let mut read = Vec::new();
+        for doc in self.most_promising(&scorer) {
+            read.extend(self.look_at(doc, &scorer)?);
+        }
+        let common = WordCounts::of(read.iter().map(|one| &one.seen));
+        let found = read.into_iter().filter_map(|one| one.candidate(&scorer, &common)).collect();
         let shown = answer::settle(found, self.limit, &question, |one, other| other.cmp(one));
         let without = answer::words_without(&question, &shown);
         let coverage = answer::best_coverage(&shown);
@@ -345,6 +375,26 @@ impl<'a> StoreSearch<'a> {
         }
         self.counts.push(count);
         self.is_cut.push(is_cut);
+        Ok(())
+    }
+
+    /// The newest texts with any word of a field, and how many there are.
+    fn list_field(&mut self, field: usize) -> Result<()> {
+        let words = &self.question.fields[field].words;
+        let any: Vec<String> = words.iter().map(|word| all_of(&word.tokens, false)).collect();
+        let any = format!("({})", any.join(" OR "));
+        let limited = self.with_conditions(&any);
+        let number = self.question.readings.len() + field;
+        let mut count = 0.0;
+        if self.scope.logs {
+            let docs = self.newest_docs(LOG_INDEX, &limited, OF_FIELD)?;
+            count = self.estimate_count(&docs, OF_FIELD)?;
+            self.note(number, &docs);
+        }
+        let others = self.list_others(&limited)?;
+        count += others.len() as f64;
+        self.note(number, &others);
+        self.of_fields.push(count);
         Ok(())
     }
 
@@ -545,26 +595,26 @@ impl<'a> StoreSearch<'a> {
         docs
     }
 
-    /// `None` if the text is gone, does not fit or is outside the time span.
-    fn fit_doc(&mut self, doc: i64, scorer: &Scorer<'_>) -> Result<Option<Candidate<i64>>> {
+    /// `None` if the text is gone or is outside the time span.
+    fn look_at(&mut self, doc: i64, scorer: &Scorer<'_>) -> Result<Option<ReadText>> {
         let mut room = std::mem::take(&mut self.room);
-        let candidate = if TextTable::of(doc) == TextTable::Log {
-            self.fit_log(doc, scorer, &mut room)?
+        let read = if TextTable::of(doc) == TextTable::Log {
+            self.look_at_log(doc, scorer, &mut room)?
         } else {
-            load_text(self.store, doc)?.filter(|text| self.scope.has_time(text.at)).and_then(|text| {
-                let fit = text.with(|document| scorer.fit(document, &mut room))?;
-                Some(Candidate { text: doc, identity: text.identity, fit: fit.worth(text.worth) })
+            load_text(self.store, doc)?.filter(|text| self.scope.has_time(text.at)).map(|text| ReadText {
+                doc,
+                seen: text.with(|document| scorer.look(document, &mut room)),
+                identity: text.identity,
+                worth: text.worth,
             })
         };
         self.room = room;
         let age = text::freshness(index::doc_time(doc), self.newest);
-        Ok(candidate
-            .filter(|candidate| candidate.fit.coverage > 0.0)
-            .map(|candidate| Candidate { fit: candidate.fit.worth(age), ..candidate }))
+        Ok(read.map(|read| ReadText { worth: read.worth * age, ..read }))
     }
 
     /// Copies nothing: most texts are logs, and most logs are not shown.
-    fn fit_log(&self, doc: i64, scorer: &Scorer<'_>, room: &mut Vec<Atom>) -> Result<Option<Candidate<i64>>> {
+    fn look_at_log(&self, doc: i64, scorer: &Scorer<'_>, room: &mut Vec<Atom>) -> Result<Option<ReadText>> {
         let mut found = self.store.prepare_cached(
             "SELECT title, text, prompt, answer, more, at, uid, topic FROM log WHERE doc = ?1",
         )?;
@@ -577,10 +627,10 @@ impl<'a> StoreSearch<'a> {
         let more: LogExtras = serde_json::from_str(text(4)?).unwrap_or_default();
         let files = more.files.join(" ");
         let document = Document { title: text(0)?, texts: &[text(1)?, text(2)?, text(3)?, &files] };
-        let Some(fit) = scorer.fit(&document, room) else { return Ok(None) };
+        let seen = scorer.look(&document, room);
         let topic: i64 = row.get(7)?;
         let identity = Identity::Log { uid: text(6)?.to_owned(), topic: topic.to_string() };
-        Ok(Some(Candidate { text: doc, identity, fit }))
+        Ok(Some(ReadText { doc, seen, identity, worth: 1.0 }))
     }
 
     fn hit(&self, question: &Question, candidate: &Candidate<i64>) -> Result<Option<Hit>> {
