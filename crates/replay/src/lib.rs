@@ -9,6 +9,8 @@
 
 #![expect(missing_docs, reason = "names say it; comments are for reasons")]
 
+pub mod context;
+mod entry;
 pub mod error;
 #[cfg(test)]
 mod made_up;

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use crate::error::{Result, While};
@@ -19,13 +20,16 @@ use tidegate_core::time::Millis;
 use crate::seen_files::with_slashes;
 
 pub struct Scratch {
+    #[expect(dead_code, reason = "removed when it is dropped")]
     folder: TempDir,
+    /// Its real path.
+    base: PathBuf,
     /// Beginnings of paths, longest first, each with its place in the folder.
     places: Vec<(String, PathBuf)>,
     pub root: PathBuf,
     pub home: PathBuf,
     /// The project's files as they were written last.
-    written: BTreeMap<String, String>,
+    written: BTreeMap<String, Arc<str>>,
 }
 
 /// Folders of packages and worktrees: the project is above the first ones, and is the second ones.
@@ -77,7 +81,7 @@ impl Scratch {
         let home = home.map_or_else(|| base.join("home"), |home| place_of(&home));
         let root = place_of(root);
         fs::create_dir_all(root.join(".git")).while_(root.display())?;
-        Ok(Scratch { folder, places, root, home, written: BTreeMap::new() })
+        Ok(Scratch { folder, base, places, root, home, written: BTreeMap::new() })
     }
 
     /// The text with all paths of home and project replaced.
@@ -108,13 +112,20 @@ impl Scratch {
         if mapped == path { mapped } else { with_slashes(&mapped) }
     }
 
+    /// A path of this folder as the session knows it.
+    pub fn unmap(&self, text: &str) -> String {
+        self.places.iter().fold(text.to_owned(), |text, (path, place)| {
+            text.replace(place.to_string_lossy().as_ref(), path)
+        })
+    }
+
     /// Writes the project's files as they were at a time.
-    pub fn write_project(&mut self, files: BTreeMap<String, String>) -> Result {
+    pub fn write_project(&mut self, files: BTreeMap<String, Arc<str>>) -> Result {
         for (path, text) in &files {
             if self.written.get(path) != Some(text) {
                 let whole = self.root.join(path);
                 make_parent(&whole)?;
-                fs::write(&whole, text).while_(whole.display())?;
+                fs::write(&whole, text.as_bytes()).while_(whole.display())?;
             }
         }
         for gone in self.written.keys().filter(|path| !files.contains_key(*path)) {
@@ -199,8 +210,7 @@ impl Scratch {
     /// Nothing outside of the folder is ever written.
     fn holds(&self, path: &Path) -> bool {
         let is_plain = !path.components().any(|part| part.as_os_str() == "..");
-        let base = fs::canonicalize(self.folder.path()).unwrap_or_default();
-        is_plain && path.starts_with(base)
+        is_plain && path.starts_with(&self.base)
     }
 }
 
@@ -300,8 +310,7 @@ mod tests {
     #[test]
     fn paths_of_the_session_lead_into_the_folder() {
         let scratch = Scratch::new("/home/me/shop").unwrap();
-        let base = fs::canonicalize(scratch.folder.path()).unwrap();
-        let (base, root) = (base.to_str().unwrap(), scratch.root.to_str().unwrap());
+        let (base, root) = (scratch.base.to_str().unwrap(), scratch.root.to_str().unwrap());
         assert_eq!(root, format!("{base}/home/me/shop"));
         assert_eq!(
             scratch.map("cd /home/me/shop && ls '/home/me/x'"),

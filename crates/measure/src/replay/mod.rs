@@ -16,9 +16,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use comparison::{Agreement, Case, Comparison};
 use figures::Share;
 use labels::{LabelledEnd, Part};
+use tidegate_core::feature::config::Config;
 use tidegate_replay::player::{self, ClosedRun, PlayedSession};
 use tidegate_replay::scratch;
-use tidegate_replay::seen_files::ProjectFiles;
+use tidegate_replay::seen_files::{ProjectFiles, SharedTexts};
 use tidegate_replay::transcript::{self, ReplaySession};
 use xtask::failure::{Done, Failure, While};
 use xtask::{print, workspace};
@@ -144,14 +145,16 @@ fn read_sessions(folder: &Path) -> Done<Vec<ReplaySession>> {
 fn play_all(sessions: &[ReplaySession]) -> BTreeMap<String, PlayedSession> {
     let mut projects: BTreeMap<(String, String), ProjectFiles> = BTreeMap::new();
     let root_of = |session: &ReplaySession| scratch::find_root(&session.folders).unwrap_or_default();
+    let mut shared = SharedTexts::default();
     for session in sessions {
         let root = root_of(session);
-        projects.entry(project_key(session, &root)).or_default().add(&root, &session.seen);
+        projects.entry(project_key(session, &root)).or_default().add(&root, &session.seen, &mut shared);
     }
+    let config = Config::default();
     projects.values_mut().for_each(ProjectFiles::sort);
     let played = each(sessions, "replayed", |session| {
         let root = root_of(session);
-        let played = player::play_session(session, &root, &projects[&project_key(session, &root)]);
+        let played = player::play_session(session, &root, &projects[&project_key(session, &root)], &config);
         let named = |error| Failure::new(format!("{}: {error}", session.name));
         played.map(|played| (session.name.clone(), played)).map_err(named)
     });
