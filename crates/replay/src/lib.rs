@@ -12,6 +12,7 @@
 pub mod context;
 mod entry;
 pub mod error;
+pub mod folder;
 #[cfg(test)]
 mod made_up;
 pub mod outcome;

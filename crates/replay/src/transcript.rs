@@ -210,6 +210,11 @@ impl SessionReader {
         &self.walk.folders
     }
 
+    /// An answer or a prompt that is not a subagent's.
+    pub fn has_main_thread(&self) -> bool {
+        self.walk.has_main_thread
+    }
+
     /// Sights of the project's files that were not taken yet.
     pub fn take_seen(&mut self) -> Vec<SeenFile> {
         std::mem::take(&mut self.walk.seen)
@@ -225,6 +230,7 @@ impl SessionReader {
 struct Walk {
     reads: Reads,
     has_begun: bool,
+    has_main_thread: bool,
     moments: Vec<Moment>,
     folders: Vec<String>,
     seen: Vec<SeenFile>,
@@ -263,6 +269,8 @@ impl Walk {
         if !self.has_begun && !self.cwd.is_empty() {
             self.happen(None, Happening::Start);
         }
+        let is_said = matches!(entry.kind, EntryKind::Answer | EntryKind::Input);
+        self.has_main_thread |= is_said && entry.agent.is_none();
         self.since_queue = self.since_queue.map(|entries| entries + 1);
         if !entry.content.is_empty() {
             if self.recent.len() == MOST_KEPT {

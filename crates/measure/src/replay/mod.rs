@@ -161,12 +161,9 @@ fn play_all(sessions: &[ReplaySession]) -> BTreeMap<String, PlayedSession> {
     played.into_iter().collect()
 }
 
-/// Sessions with the same key are of the same project, perhaps in several checkouts. Files of a corpus are named after their
-/// repository, and a repository may hold sessions of several projects.
 fn project_key(session: &ReplaySession, root: &str) -> (String, String) {
-    let repository =
-        session.name.rsplit_once('-').map_or(session.name.as_str(), |(repository, _)| repository);
-    (repository.to_owned(), scratch::project_name(root).to_owned())
+    let name = session.name.strip_suffix(".jsonl").unwrap_or(&session.name);
+    scratch::project_key(name, root)
 }
 
 /// In parallel, in the order of the items. Names each failure, and leaves its item out.
