@@ -6,7 +6,7 @@ use clap::{Parser, Subcommand};
 
 use crate::command::{
     activity, completions, compound, config, cycle, demo, doctor, explain, handoff, help, hook, init,
-    journal, learnings, log, man, mcp, memory, meter, off, on, progress, reference, report, status,
+    journal, learnings, log, man, mcp, memory, meter, off, on, progress, reference, replay, report, status,
     statusline, trust, uninstall, worker, workflow,
 };
 
@@ -37,6 +37,8 @@ pub(crate) enum Command {
     Explain(explain::Args),
     /// Sum up what Tidegate caught, and what it cost
     Report(report::Args),
+    /// Show what past sessions were like, as if Tidegate had been there
+    Replay(replay::Args),
     /// Switch a policy off, or list all policies
     Off(off::Args),
     /// Switch a policy on again

@@ -18,6 +18,7 @@ mod made_up;
 pub mod outcome;
 mod payload;
 pub mod player;
+pub mod report;
 pub mod scratch;
 pub mod seen_files;
 pub mod transcript;

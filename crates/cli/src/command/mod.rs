@@ -25,6 +25,7 @@ pub(crate) mod progress;
 mod record_filter;
 mod record_words;
 pub(crate) mod reference;
+pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod status;
 pub(crate) mod statusline;
@@ -54,6 +55,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Help(args) => help::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Replay(args) => replay::run(&args),
         Command::Progress(command) => progress::run(&command),
         Command::Compound(command) => compound::run(&command),
         Command::Learnings(args) => learnings::run(&args),

@@ -8,6 +8,7 @@ mod fold;
 #[cfg(test)]
 pub(crate) mod looks;
 pub(crate) mod page;
+pub(crate) mod progress;
 pub(crate) mod remark;
 pub(crate) mod table;
 pub(crate) mod terminal;
