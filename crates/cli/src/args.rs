@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 use crate::command::{
     activity, completions, compound, config, cycle, demo, doctor, explain, handoff, help, hook, init,
     journal, learnings, log, man, mcp, memory, meter, off, on, progress, reference, replay, report, status,
-    statusline, trust, uninstall, worker, workflow,
+    statusline, trust, tune, uninstall, worker, workflow,
 };
 
 /// Check the work of a coding agent, and keep what it learned when its context is compacted
@@ -45,6 +45,8 @@ pub(crate) enum Command {
     On(on::Args),
     /// Allow the config files of a project to loosen rules
     Trust(trust::Args),
+    /// Propose when to warn, from past compactions
+    Tune(tune::Args),
     /// Show the settings and where each comes from
     #[command(subcommand)]
     Config(config::ConfigCommand),

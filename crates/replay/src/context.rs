@@ -213,3 +213,73 @@ impl GivenWarning {
         GivenWarning { level, line, turn, at, used, left, turns_left, is_for_person, answers: 0 }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::made_up::MadeUp;
+    use crate::player::play_session;
+    use crate::seen_files::ProjectFiles;
+    use tidegate_core::feature::config::Config;
+
+    fn course(made: MadeUp, config: &Config) -> ContextCourse {
+        play_session(&made.read(), "/w/shop", &ProjectFiles::default(), config).unwrap().context
+    }
+
+    fn climbing() -> MadeUp {
+        let made = MadeUp::new().prompt("Never touch the file src/old.rs in this task.").edits("src/new.rs");
+        [60_000, 90_000, 125_000, 140_000, 152_000, 160_000]
+            .into_iter()
+            .fold(made, |made, used| made.answers(used, "done").prompt("go on with it"))
+    }
+
+    #[test]
+    fn an_answer_counts_once() {
+        let course = course(climbing(), &Config::default());
+        let used: Vec<u32> = course.curve.iter().map(|point| point.used).collect();
+        assert_eq!(used, [60_000, 90_000, 125_000, 140_000, 152_000, 160_000]);
+        assert_eq!(course.window, Some(200_000));
+        assert!(course.curve.iter().all(|point| point.seen == Some(point.turn + 1)));
+    }
+
+    #[test]
+    fn warnings_come_once_per_level_and_again_after_a_compaction() {
+        let made = climbing().compacts("auto", 161_000, "x").answers(30_000, "on").prompt("b");
+        let course = course(made.answers(130_000, "more").prompt("c").says("d"), &Config::default());
+        let levels: Vec<(WarningLevel, usize)> =
+            course.warnings.iter().map(|warning| (warning.level, warning.turn)).collect();
+        assert_eq!(levels, [(WarningLevel::Early, 4), (WarningLevel::Late, 6), (WarningLevel::Early, 9)]);
+        let compaction = &course.compactions[0];
+        assert_eq!((compaction.turn, compaction.tokens_before), (7, Some(161_000)));
+        assert_eq!(compaction.early, Some(Ahead { turns: 3, answers: 3 }));
+        assert_eq!(compaction.late.map(|late| late.turns), Some(1));
+    }
+
+    #[test]
+    fn a_sudden_compaction_comes_without_a_warning() {
+        let made = MadeUp::new().prompt("a").answers(60_000, "b").prompt("paste").compacts("auto", 180_000, "x");
+        let course = course(made.answers(20_000, "on"), &Config::default());
+        assert!(course.warnings.is_empty() && !course.compactions[0].was_warned());
+    }
+
+    #[test]
+    fn lost_facts_are_those_that_the_summary_does_not_name() {
+        let lost = |summary: &str| {
+            let course = course(climbing().compacts("manual", 161_000, summary), &Config::default());
+            let survival = course.compactions[0].survival.clone().unwrap();
+            let lost: Vec<String> = survival.lost.into_iter().map(|fact| fact.text).collect();
+            (survival.of, lost)
+        };
+        let (of, nothing) = lost("Never touch the file src/old.rs in this task. Edited src/new.rs.");
+        assert_eq!((of, nothing.len()), (2, 0));
+        assert_eq!(lost("Edited src/new.rs.").1, ["Never touch the file src/old.rs in this task."]);
+    }
+
+    #[test]
+    fn forecasts_are_compared_with_the_next_automatic_compaction() {
+        let even = (0..9).fold(MadeUp::new(), |made, n| made.prompt("go").answers(120_000 + n * 9_000, "ok"));
+        let course = course(even.prompt("x").compacts("auto", 195_000, "s").answers(9_000, "y"), &Config::default());
+        assert!(!course.forecasts.is_empty());
+        assert!(course.forecasts.iter().all(|check| check.predicted.abs_diff(check.real) <= 1), "{:?}", course.forecasts);
+    }
+}

@@ -22,4 +22,5 @@ pub mod report;
 pub mod scratch;
 pub mod seen_files;
 pub mod transcript;
+pub mod tuning;
 pub mod turn;

@@ -30,6 +30,7 @@ pub(crate) mod report;
 pub(crate) mod status;
 pub(crate) mod statusline;
 pub(crate) mod trust;
+pub(crate) mod tune;
 pub(crate) mod uninstall;
 pub(crate) mod worker;
 pub(crate) mod workflow;
@@ -56,6 +57,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Explain(args) => explain::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Tune(args) => tune::run(&args),
         Command::Progress(command) => progress::run(&command),
         Command::Compound(command) => compound::run(&command),
         Command::Learnings(args) => learnings::run(&args),

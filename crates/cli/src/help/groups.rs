@@ -21,7 +21,7 @@ const fn for_people(title: fn() -> Bilingual, commands: &'static [&'static str])
 pub(super) const GROUPS: [Group; 6] = [
     for_people(|| both!("Start", "はじめる"), &["demo", "replay", "init", "doctor", "uninstall"]),
     for_people(|| both!("See", "見る"), &["status", "log", "explain", "report"]),
-    for_people(|| both!("Control", "調整する"), &["off", "on", "trust", "config"]),
+    for_people(|| both!("Control", "調整する"), &["off", "on", "trust", "tune", "config"]),
     for_people(|| both!("Memory", "記憶"), &["memory", "progress", "compound", "learnings", "handoff"]),
     for_people(|| both!("Automate", "自動化する"), &["cycle", "workflow"]),
     Group {

@@ -10,7 +10,6 @@ use super::Period;
 use crate::bilingual::{Bilingual, both, count_en};
 use crate::local_time::LocalClock;
 use crate::print::page::Page;
-use crate::print::table::{Column, Table};
 use crate::print::text::{Text, data};
 
 /// Rows of a list, unless all are asked for.
@@ -154,27 +153,27 @@ fn project_name(session: &SessionReport) -> &str {
 
 fn list_sessions(page: &mut Page, report: &ReplayReport, view: &View<'_>) {
     page.heading(both!("Sessions", "セッション"));
-    let mut table = Table::new([
-        Column::text(both!("when", "日時")),
-        Column::text(both!("project", "プロジェクト")),
-        Column::text(both!("context", "コンテキスト")),
-        Column::number(both!("peak", "最大")),
-        Column::number(both!("turns", "ターン")),
-        Column::number(both!("untested", "確認なし")),
-        Column::number(both!("compactions", "圧縮")),
-    ]);
     for session in report.session_list.iter().take(shown(view)) {
-        table.row([
-            data(view.clock.minute(session.to)),
-            data(project_name(session)).shortened(24),
-            data(sparkline(&session.curve, session.window)),
-            data(short_tokens(u64::from(session.peak_tokens))),
-            data(session.turns),
-            data(session.untested.len()),
-            data(session.compactions.len()),
-        ]);
+        let (when, project) = (view.clock.minute(session.to), project_name(session));
+        let peak = short_tokens(u64::from(session.peak_tokens));
+        let (turns, untested, compactions) = (session.turns, session.untested.len(), session.compactions.len());
+        let curve = sparkline(&session.curve, session.window);
+        let line = both!(
+            "{curve} {peak} {project}, {when}: {n}",
+            "{curve} {peak} {project}、{when}: ターン{turns}件",
+            n = count_en(turns, "turn")
+        );
+        let mut line = Text::from(line);
+        if untested > 0 {
+            line = line + Text::from(both!(", {untested} untested", "、確認なし{untested}件")).warning();
+        }
+        if compactions > 0 {
+            let words =
+                both!(", {n}", "、圧縮{compactions}件", n = count_en(compactions, "compaction"));
+            line = line + words;
+        }
+        page.item(line);
     }
-    page.table(table);
     more(page, report.session_list.len(), view);
 }
 
@@ -214,7 +213,7 @@ fn list_compactions(page: &mut Page, report: &ReplayReport, view: &View<'_>) {
         } else {
             both!("{when} {project}, automatic at {tokens}", "{when} {project}、自動（{tokens}）")
         };
-        page.item(data("").strong() + head + data(" · ") + warned(compaction) + lost(compaction));
+        page.item(Text::from(head) + data(" · ") + warned(compaction) + lost(compaction));
         let place = place(view, &session.file, compaction.line);
         page.indented(|page| page.paragraph(data(place).dim()));
     }
