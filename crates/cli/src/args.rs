@@ -6,8 +6,8 @@ use clap::{Parser, Subcommand};
 
 use crate::command::{
     activity, completions, compound, config, constraints, cycle, demo, doctor, explain, handoff, help, hook,
-    init, journal, learnings, log, man, mcp, memory, meter, off, on, progress, reference, report, serve,
-    status, statusline, top, trust, uninstall, worker, workflow,
+    init, journal, learnings, log, man, mcp, memory, meter, off, on, progress, reference, replay, report,
+    serve, status, statusline, top, trust, tune, uninstall, worker, workflow,
 };
 
 /// Check the work of a coding agent, and keep what it learned when its context is compacted
@@ -41,6 +41,8 @@ pub(crate) enum Command {
     Top(top::Args),
     /// Show sessions, memory and reports in a browser
     Serve(serve::Args),
+    /// Show what past sessions were like, as if Tidegate had been there
+    Replay(replay::Args),
     /// Switch a policy off, or list all policies
     Off(off::Args),
     /// Switch a policy on again
@@ -49,6 +51,8 @@ pub(crate) enum Command {
     Trust(trust::Args),
     /// Show the limits that you set in prompts, or drop a wrong one
     Constraints(constraints::Args),
+    /// Propose when to warn, from past compactions
+    Tune(tune::Args),
     /// Show the settings and where each comes from
     #[command(subcommand)]
     Config(config::ConfigCommand),

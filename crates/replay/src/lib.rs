@@ -9,13 +9,18 @@
 
 #![expect(missing_docs, reason = "names say it; comments are for reasons")]
 
+pub mod context;
+mod entry;
 pub mod error;
+pub mod folder;
 #[cfg(test)]
 mod made_up;
 pub mod outcome;
 mod payload;
 pub mod player;
+pub mod report;
 pub mod scratch;
 pub mod seen_files;
 pub mod transcript;
+pub mod tuning;
 pub mod turn;

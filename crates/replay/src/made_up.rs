@@ -40,6 +40,24 @@ impl MadeUp {
         self.entry(json!({"type": "assistant", "message": {"content": [{"type": "text", "text": text}]}}))
     }
 
+    /// An answer whose request took so many tokens.
+    pub(super) fn answers(self, used: u64, text: &str) -> MadeUp {
+        let usage = json!({"input_tokens": 10, "cache_read_input_tokens": used - 10, "output_tokens": 50});
+        let id = format!("m{}", self.lines.len());
+        let block = json!({"type": "text", "text": text});
+        let message = json!({"id": id, "model": "claude-sonnet-4-5", "usage": usage, "content": [block]});
+        // The client repeats the usage with each block of an answer.
+        let entry = json!({"type": "assistant", "message": message});
+        self.entry(entry.clone()).entry(entry)
+    }
+
+    pub(super) fn compacts(self, trigger: &str, tokens: u64, summary: &str) -> MadeUp {
+        let meta = json!({"trigger": trigger, "preTokens": tokens});
+        let boundary = json!({"type": "system", "subtype": "compact_boundary", "compactMetadata": meta});
+        let summary = json!({"type": "user", "isCompactSummary": true, "message": {"content": summary}});
+        self.entry(boundary).entry(summary)
+    }
+
     /// A call without its result.
     pub(super) fn calls(mut self, tool: &str, input: &Value) -> MadeUp {
         self.calls += 1;

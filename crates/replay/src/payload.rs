@@ -3,19 +3,14 @@
 use serde_json::{Value, json};
 
 use crate::scratch::Scratch;
-use crate::transcript::{Happening, Moment, RunningTask, ToolUse};
+use crate::transcript::{CompactionStart, Happening, Moment, RunningTask, ToolUse};
 
 /// Any id will do: marks of a session are kept in memory.
 const SESSION: &str = "replayed";
 
 /// The payload, with paths of the session led into the scratch folder.
 pub(crate) fn write_payload(moment: &Moment, turn: usize, scratch: &Scratch) -> Value {
-    let mut payload = json!({
-        "session_id": SESSION,
-        "transcript_path": "/nonexistent/transcript.jsonl",
-        "cwd": scratch.map_path(&moment.cwd),
-        "prompt_id": turn.to_string(),
-    });
+    let mut payload = write_head(moment, turn, scratch);
     if let Some(agent) = &moment.agent {
         payload["agent_id"] = json!(agent);
         payload["agent_type"] = json!("general-purpose");
@@ -25,10 +20,17 @@ pub(crate) fn write_payload(moment: &Moment, turn: usize, scratch: &Scratch) -> 
             payload["source"] = json!("startup");
             "SessionStart"
         }
-        Happening::Compaction => {
+        Happening::Compaction(_) => {
             payload["source"] = json!("compact");
             "SessionStart"
         }
+        Happening::Summary(summary) => {
+            payload["trigger"] = json!("auto");
+            payload["compact_summary"] = json!(summary);
+            "PostCompact"
+        }
+        // No hook runs when the model answers.
+        Happening::Answer(_) => "Notification",
         Happening::Prompt(prompt) => {
             payload["prompt"] = json!(prompt);
             "UserPromptSubmit"
@@ -63,6 +65,28 @@ pub(crate) fn write_payload(moment: &Moment, turn: usize, scratch: &Scratch) -> 
         }
     };
     payload["hook_event_name"] = json!(name);
+    payload
+}
+
+fn write_head(moment: &Moment, turn: usize, scratch: &Scratch) -> Value {
+    json!({
+        "session_id": SESSION,
+        "transcript_path": "/nonexistent/transcript.jsonl",
+        "cwd": scratch.map_path(&moment.cwd),
+        "prompt_id": turn.to_string(),
+    })
+}
+
+/// Comes before the compaction, whose own payload is that of the start after it.
+pub(crate) fn write_pre_compact(
+    moment: &Moment,
+    start: &CompactionStart,
+    turn: usize,
+    scratch: &Scratch,
+) -> Value {
+    let mut payload = write_head(moment, turn, scratch);
+    payload["hook_event_name"] = json!("PreCompact");
+    payload["trigger"] = json!(if start.is_by_hand { "manual" } else { "auto" });
     payload
 }
 

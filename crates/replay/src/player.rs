@@ -5,24 +5,37 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::error::{Error, Result};
+use serde_json::Value;
 use tidegate_core::event::action::Exit;
-use tidegate_core::event::{Event, SessionId};
+use tidegate_core::event::{Event, EventKind, SessionId};
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known, Needs};
+use tidegate_core::feature::knowledge::boundary::Boundary;
+use tidegate_core::feature::knowledge::{compaction, effect as knowledge};
 use tidegate_core::feature::marks::{Mark, Marks};
-use tidegate_core::feature::verdict::{Call, Carried, Verdict};
+use tidegate_core::feature::pressure::Pressure;
+use tidegate_core::feature::verdict::{Audience, Call, Carried, Effect, Verdict};
 use tidegate_core::feature::verification::checks::{LONGEST_OUTPUT, kinds_of, read_ending};
 use tidegate_core::feature::verification::marks::Mark as VerificationMark;
 use tidegate_core::feature::verification::verify_stop::{self, StopStanding};
+use tidegate_core::feature::{Mode, Policy as _};
 use tidegate_core::host::Host;
+use tidegate_core::host::window::HostSettings;
+use tidegate_core::meter::forecast::Forecast;
+use tidegate_core::meter::sources::MeterSources;
+use tidegate_core::meter::transcript::TranscriptReading;
+use tidegate_core::meter::{Meter, NoReading};
 use tidegate_core::pipeline;
+use tidegate_core::settings::setting::Whole;
 use tidegate_core::time::Millis;
 use tidegate_state::feature::{self, HookContext};
 use tidegate_state::place::PlaceEnv;
 use tidegate_state::project;
 
+use crate::context::{ContextCourse, GivenWarning, WarningLevel};
+use crate::entry::RequestUsage;
 use crate::outcome::{HoldCause, JudgedRun, StopOutcome, find_cause};
-use crate::payload::write_payload;
+use crate::payload::{write_payload, write_pre_compact};
 use crate::scratch::Scratch;
 use crate::seen_files::ProjectFiles;
 use crate::transcript::{Happening, Moment, ReplaySession};
@@ -31,7 +44,11 @@ use crate::turn::TurnEnd;
 /// The end of a turn, judged.
 pub struct JudgedEnd {
     pub end: TurnEnd,
+    pub line: usize,
+    pub at: Millis,
     pub outcome: StopOutcome,
+    /// With this config Tidegate would have blocked the stop.
+    pub is_blocked: bool,
     /// The run that decided.
     pub run: Option<JudgedRun>,
 }
@@ -47,48 +64,43 @@ pub struct ClosedRun {
 pub struct PlayedSession {
     pub ends: Vec<JudgedEnd>,
     pub closed: Vec<ClosedRun>,
+    pub context: ContextCourse,
 }
 
 /// Times of a replay are in the future: a file that no call of the session changed is older than all of them.
 const AHEAD: Duration = Duration::from_hours(24);
 
-pub fn play_session(session: &ReplaySession, root: &str, files: &ProjectFiles) -> Result<PlayedSession> {
-    let scratch = Scratch::new(root)?;
-    let config = Config::default();
-    let began = session.moments.first().map(|moment| moment.at).unwrap_or_default();
-    let start = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default() + AHEAD;
-    let mut player = Player {
-        files,
-        config: &config,
-        place: PlaceEnv { home: Some(scratch.home.clone()), ..PlaceEnv::default() },
-        session: SessionId::parse("replayed").map_err(|step| Error::new(step.to_string()))?,
-        start: Millis(start.as_millis() as u64),
-        began,
-        scratch,
-        marks: None,
-        since_edit: Vec::new(),
-        passed_before: false,
-        verified_by: None,
-        closed: Vec::new(),
-        turn: 1,
-    };
+pub fn play_session(
+    session: &ReplaySession,
+    root: &str,
+    files: &ProjectFiles,
+    config: &Config,
+) -> Result<PlayedSession> {
+    let mut player = Player::new(root, files, config)?;
     let mut ends = Vec::new();
     for moment in &session.moments {
         ends.extend(player.play(moment)?);
     }
-    Ok(PlayedSession { ends, closed: player.closed })
+    Ok(PlayedSession { ends, closed: std::mem::take(&mut player.closed), context: player.context })
 }
 
-struct Player<'a> {
+/// One session.
+pub struct Player<'a> {
     files: &'a ProjectFiles,
+    /// The version of them that was written last.
+    version: Option<usize>,
     config: &'a Config,
     place: PlaceEnv,
     session: SessionId,
     scratch: Scratch,
-    /// Of the replay and of the session.
+    /// Of the replay, and of the session's first moment.
     start: Millis,
-    began: Millis,
+    began: Option<Millis>,
     marks: Option<Marks>,
+    /// By the last answer of the main thread.
+    meter: Meter,
+    /// Facts to keep, from before the last compaction.
+    boundary: Option<Boundary>,
     /// Runs after the last edit.
     since_edit: Vec<JudgedRun>,
     /// A check passed before the last edit, in the same turn or change set.
@@ -97,38 +109,129 @@ struct Player<'a> {
     verified_by: Option<JudgedRun>,
     closed: Vec<ClosedRun>,
     turn: usize,
+    pub context: ContextCourse,
 }
 
-impl Player<'_> {
-    fn play(&mut self, moment: &Moment) -> Result<Option<JudgedEnd>> {
-        if let Happening::TurnEnd(end) = &moment.what {
-            self.turn = end.turn + 1;
-            let is_open = |marks: &Marks| marks.verification.changes.is_some();
-            self.passed_before &= self.marks.as_ref().is_some_and(is_open);
-            if !end.ending.asks_hooks() {
+impl<'a> Player<'a> {
+    pub fn new(root: &str, files: &'a ProjectFiles, config: &'a Config) -> Result<Player<'a>> {
+        let scratch = Scratch::new(root)?;
+        let start = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default() + AHEAD;
+        Ok(Player {
+            files,
+            version: None,
+            config,
+            place: PlaceEnv { home: Some(scratch.home.clone()), ..PlaceEnv::default() },
+            session: SessionId::parse("replayed").map_err(|step| Error::new(step.to_string()))?,
+            start: Millis(start.as_millis() as u64),
+            began: None,
+            scratch,
+            marks: None,
+            meter: Meter::Unknown(NoReading::NothingYet),
+            boundary: None,
+            since_edit: Vec::new(),
+            passed_before: false,
+            verified_by: None,
+            closed: Vec::new(),
+            turn: 1,
+            context: ContextCourse::default(),
+        })
+    }
+
+    /// Of the turn that is under way, counted from 1.
+    pub fn turn(&self) -> usize {
+        self.turn
+    }
+
+    pub fn play(&mut self, moment: &Moment) -> Result<Option<JudgedEnd>> {
+        let began = *self.began.get_or_insert(moment.at);
+        let now = Millis(self.start.0 + moment.at.since(began));
+        match &moment.what {
+            Happening::Answer(usage) => {
+                self.read_meter(usage, moment, now);
                 return Ok(None);
             }
+            Happening::Compaction(start) => {
+                self.context.compact(start, moment.line, self.turn, moment.at);
+                let payload = write_pre_compact(moment, start, self.turn, &self.scratch);
+                self.play_event(moment, &payload, now)?;
+                self.meter = Meter::Unknown(NoReading::NothingYet);
+            }
+            Happening::TurnEnd(end) => {
+                self.turn = end.turn + 1;
+                let is_open = |marks: &Marks| marks.verification.changes.is_some();
+                self.passed_before &= self.marks.as_ref().is_some_and(is_open);
+                if !end.ending.asks_hooks() {
+                    return Ok(None);
+                }
+            }
+            _ => {}
         }
-        let now = Millis(self.start.0 + moment.at.since(self.began));
-        let payload = write_payload(moment, self.turn, &self.scratch).to_string();
+        let payload = write_payload(moment, self.turn, &self.scratch);
+        self.play_event(moment, &payload, now)
+    }
+
+    fn play_event(&mut self, moment: &Moment, payload: &Value, now: Millis) -> Result<Option<JudgedEnd>> {
+        let payload = payload.to_string();
         let event = Host::ClaudeCode
             .read(payload.as_bytes(), None)
             .map_err(|unread| Error::new(format!("line {}: {}", moment.line, unread.step)))?;
         if matches!(moment.what, Happening::Result(_) | Happening::TurnEnd(_)) {
-            self.scratch.write_project(self.files.at(moment.at))?;
+            let version = Some(self.files.version_at(moment.at));
+            if self.version != version {
+                self.scratch.write_project(self.files.at(moment.at))?;
+                self.version = version;
+            }
         }
         self.change_files(&event, now)?;
-        let facts = self.facts(&event, now);
-        let marks = pipeline::observe(&facts, self.config);
-        let run = judged_run(&event, &facts, moment);
+        let mut facts = self.facts(&event, now);
+        let mut marks = self.warn(&facts, moment);
+        self.note_facts(&facts);
+        marks.extend(pipeline::observe(&facts, self.config));
         self.closed.extend(closed_run(&event, &facts, moment));
         let judged = match &moment.what {
-            Happening::TurnEnd(end) => Some(self.judge(end, &facts)),
+            Happening::TurnEnd(end) => Some(self.judge(end, &facts, moment)),
             _ => None,
         };
-        drop(facts);
+        let (judged, passed) = judged.unzip();
+        let run = judged_run(&event, &mut facts, moment);
+        self.marks = match facts.marks {
+            Known::Value(marks) => Some(marks),
+            Known::Absent | Known::Broken(_) => None,
+        };
+        for mark in passed.unwrap_or_default() {
+            self.marks.get_or_insert_default().apply(mark);
+        }
         self.keep(marks, run);
         Ok(judged)
+    }
+
+    /// As the hook reads it at the next event of the main thread: the answer that led there is in the transcript.
+    fn read_meter(&mut self, usage: &RequestUsage, moment: &Moment, now: Millis) {
+        let marks = self.marks.as_ref().map(|marks| &marks.session);
+        let found = TranscriptReading {
+            used: usage.used,
+            answer: usage.answer,
+            boundary: false,
+            model: usage.model.clone(),
+            at: now,
+            current: true,
+        };
+        self.meter = MeterSources {
+            now,
+            payload: None,
+            bridge: None,
+            transcript: Ok(Some(found)),
+            boundary: marks.and_then(|marks| marks.boundary),
+            model: None,
+            outgrown: marks.and_then(|marks| marks.outgrown_window()),
+            window: self.config.meter.window.map(Whole::get),
+            host: Host::ClaudeCode,
+            settings: &HostSettings::default(),
+        }
+        .meter();
+        if let Some(reading) = self.meter.reading() {
+            self.context.answer(moment.line, self.turn, reading);
+        }
     }
 
     /// Does to the scratch folder what the call did to the project.
@@ -145,7 +248,8 @@ impl Player<'_> {
         Ok(())
     }
 
-    fn facts<'e>(&self, event: &'e Event<'e>, now: Millis) -> Facts<'e> {
+    /// Takes the marks with it.
+    fn facts<'e>(&mut self, event: &'e Event<'e>, now: Millis) -> Facts<'e> {
         let root = project::root(Some(&self.scratch.root), event.cwd.as_deref().map(Path::new));
         let here = HookContext {
             now,
@@ -164,23 +268,80 @@ impl Player<'_> {
         // Facts of other rooms would come from this machine.
         let needs = pipeline::needs(event, self.marks.as_ref(), self.config);
         let needs = Needs { verification: needs.verification, ..Needs::default() };
-        let marks = self.marks.clone().map_or(Known::Absent, Known::Value);
-        let root = root.as_deref().map(|root| root.to_string_lossy().into_owned().into());
-        let mut facts = Facts { marks, root, ..Facts::of(event, now) };
+        let marks = self.marks.take().map_or(Known::Absent, Known::Value);
+        let name = root.as_deref().map(|root| root.to_string_lossy().into_owned().into());
+        let mut facts = Facts { marks, root: name, ..Facts::of(event, now) };
         feature::read_facts(&mut facts, needs, &here);
+        if event.is_main_thread() {
+            facts.meter = self.meter.clone();
+        }
         facts
     }
 
-    fn judge(&mut self, end: &TurnEnd, facts: &Facts<'_>) -> JudgedEnd {
+    /// The marks of a warning, which is written down.
+    fn warn(&mut self, facts: &Facts<'_>, moment: &Moment) -> Vec<Mark> {
+        let (event, config) = (facts.event, self.config);
+        let is_off = Pressure.mode(config) == Mode::Off || config.switched_off(Pressure.id());
+        let listens = matches!(event.kind, EventKind::UserPromptSubmit | EventKind::PostToolUse)
+            && event.is_main_thread();
+        let Some(reading) = facts.meter.reading().filter(|_| listens) else { return Vec::new() };
+        self.context.seen(self.turn);
+        let turns_left = facts.forecast().as_ref().and_then(Forecast::shown_turns);
+        if let Some(turns) = turns_left.filter(|_| event.is_human_prompt()) {
+            self.context.forecast(self.turn, turns);
+        }
+        if is_off {
+            return Vec::new();
+        }
+        let verdict = Pressure.decide(facts, config);
+        let is_said = Pressure.mode(config) == Mode::Live && !verdict.says.is_empty();
+        let given = config.policies.pressure.level(reading, facts.forecast().as_ref());
+        if let Some(level) = WarningLevel::of(given).filter(|_| is_said) {
+            let is_for_person = verdict.says.iter().any(|say| say.to == Audience::User);
+            let place = (moment.line, self.turn, moment.at);
+            self.context.warn(GivenWarning::new(level, reading, turns_left, is_for_person, place));
+        }
+        let said = verdict.says.into_iter().flat_map(|say| say.when_said);
+        verdict.effects.into_iter().chain(said).filter_map(|effect| effect.leaves()).collect()
+    }
+
+    /// Facts to keep before a compaction, and those that its summary lost.
+    fn note_facts(&mut self, facts: &Facts<'_>) {
+        let kind = facts.event.kind;
+        if !facts.event.is_main_thread() || !matches!(kind, EventKind::PreCompact | EventKind::PostCompact) {
+            return;
+        }
+        let mut facts = facts.clone();
+        facts.knowledge.boundary = self.boundary.take();
+        let verdict = compaction::Compaction.decide(&facts, self.config);
+        let noted = verdict.effects.into_iter().find_map(|effect| match effect {
+            Effect::Knowledge(knowledge::Effect::NoteBoundary(boundary)) => Some(*boundary),
+            _ => None,
+        });
+        let Some(mut boundary) = noted else { return };
+        if let Some(survival) = boundary.survival.take() {
+            self.context.measure(survival);
+            return;
+        }
+        for fact in &mut boundary.facts {
+            fact.text = self.scratch.unmap(&fact.text);
+        }
+        self.context.keep_facts(&boundary.facts);
+        self.boundary = Some(boundary);
+    }
+
+    /// Also the marks of a stop that passes.
+    fn judge(&self, end: &TurnEnd, facts: &Facts<'_>, moment: &Moment) -> (JudgedEnd, Vec<Mark>) {
         let ruling = pipeline::decide(facts, self.config, &|| 0);
-        let parts = ruling.parts.into_iter();
-        let verdict = parts.filter(|part| part.policy == verify_stop::ID).map(|part| part.verdict).next();
-        let verdict = verdict.unwrap_or_else(Verdict::pass);
+        let mut parts = ruling.parts.into_iter();
+        let part = parts.find(|part| part.policy == verify_stop::ID);
+        let is_live = part.as_ref().is_some_and(|part| !part.shadow);
+        let verdict = part.map_or_else(Verdict::pass, |part| part.verdict);
         let (standing, _) = verify_stop::judge_stop(facts, self.config);
         let (outcome, run) = match standing {
             StopStanding::Unverified => {
                 let (cause, run) = find_cause(&self.since_edit, self.passed_before);
-                let work = self.marks.as_ref().map(|marks| &marks.verification);
+                let work = facts.marks.value().map(|marks| &marks.verification);
                 let has_failed =
                     work.and_then(|work| work.changes.as_ref()).is_some_and(|set| !set.failed.is_empty());
                 (StopOutcome::Held(if has_failed { HoldCause::Failed } else { cause }), run.cloned())
@@ -190,11 +351,11 @@ impl Player<'_> {
             StopStanding::Asks => (StopOutcome::Asking, None),
             StopStanding::NothingToCheck => (StopOutcome::NothingToCheck, None),
         };
-        if verdict.call == Call::Pass {
-            let marks = self.marks.get_or_insert_default();
-            verdict.effects.iter().filter_map(Carried::leaves).for_each(|mark| marks.apply(mark));
-        }
-        JudgedEnd { end: end.clone(), outcome, run }
+        let is_passed = verdict.call == Call::Pass;
+        let marks = verdict.effects.iter().filter(|_| is_passed).filter_map(Carried::leaves).collect();
+        let is_blocked = is_live && verdict.call >= Call::Deny;
+        let (line, at) = (moment.line, moment.at);
+        (JudgedEnd { end: end.clone(), line, at, outcome, is_blocked, run }, marks)
     }
 
     fn keep(&mut self, new: Vec<Mark>, run: Option<JudgedRun>) {
@@ -238,17 +399,17 @@ fn closed_run(event: &Event<'_>, facts: &Facts<'_>, moment: &Moment) -> Option<C
     says_passed.then_some(ClosedRun { line: moment.line, command: line, succeeded: status == 0 })
 }
 
-fn judged_run(event: &Event<'_>, facts: &Facts<'_>, moment: &Moment) -> Option<JudgedRun> {
+fn judged_run(event: &Event<'_>, facts: &mut Facts<'_>, moment: &Moment) -> Option<JudgedRun> {
     let command = event.finished_command()?;
     let Happening::Result(end) = &moment.what else { return None };
-    let work = &facts.verification;
+    let work = &mut facts.verification;
     Some(JudgedRun {
         line: moment.line,
         command: end.call.input["command"].as_str().unwrap_or_default().to_owned(),
         succeeded: command.exit == Exit::Known(0),
         proves: kinds_of(&work.proof.checks.visible),
         hides: !work.proof.checks.hidden.is_empty(),
-        checks: work.checks.clone(),
+        checks: work.checks.take(),
     })
 }
 
@@ -257,15 +418,16 @@ mod tests {
     use super::*;
     use crate::made_up::MadeUp;
     use crate::outcome::HoldCause;
+    use crate::seen_files::SharedTexts;
     use serde_json::json;
 
     /// The outcomes at the ends of all turns, in a project of Rust.
     fn play(made: MadeUp) -> Vec<StopOutcome> {
         let session = made.says("Done.").read();
         let mut files = ProjectFiles::default();
-        files.add("/w/shop", &session.seen);
+        files.add("/w/shop", &session.seen, &mut SharedTexts::default());
         files.sort();
-        let played = play_session(&session, "/w/shop", &files).unwrap();
+        let played = play_session(&session, "/w/shop", &files, &Config::default()).unwrap();
         played.ends.into_iter().map(|judged| judged.outcome).collect()
     }
 

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use crate::error::{Result, While};
@@ -19,13 +20,16 @@ use tidegate_core::time::Millis;
 use crate::seen_files::with_slashes;
 
 pub struct Scratch {
+    #[expect(dead_code, reason = "removed when it is dropped")]
     folder: TempDir,
+    /// Its real path.
+    base: PathBuf,
     /// Beginnings of paths, longest first, each with its place in the folder.
     places: Vec<(String, PathBuf)>,
     pub root: PathBuf,
     pub home: PathBuf,
     /// The project's files as they were written last.
-    written: BTreeMap<String, String>,
+    written: BTreeMap<String, Arc<str>>,
 }
 
 /// Folders of packages and worktrees: the project is above the first ones, and is the second ones.
@@ -56,10 +60,26 @@ pub fn find_root(folders: &[String]) -> Option<String> {
 }
 
 /// A name that all checkouts of a project share: that of its folder, or of the checkout that a worktree belongs to.
-pub fn project_name(root: &str) -> &str {
+fn project_name(root: &str) -> &str {
     let main =
         WORKTREES.iter().find_map(|worktrees| root.split_once(worktrees)).map_or(root, |(main, _)| main);
     main.rsplit('/').next().unwrap_or(main)
+}
+
+/// Sessions with the same key are of the same project, perhaps in several checkouts. A host names a transcript after its
+/// session, and the project is known by its folder. Files of a corpus are named after their repository, which may hold
+/// sessions of several projects and machines.
+pub fn project_key(file_stem: &str, root: &str) -> (String, String) {
+    if is_session_id(file_stem) {
+        let main = WORKTREES.iter().find_map(|worktrees| root.split_once(worktrees));
+        return (String::new(), main.map_or(root, |(main, _)| main).to_owned());
+    }
+    let repository = file_stem.rsplit_once('-').map_or(file_stem, |(repository, _)| repository);
+    (repository.to_owned(), project_name(root).to_owned())
+}
+
+fn is_session_id(name: &str) -> bool {
+    name.len() == 36 && name.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit())
 }
 
 impl Scratch {
@@ -77,7 +97,7 @@ impl Scratch {
         let home = home.map_or_else(|| base.join("home"), |home| place_of(&home));
         let root = place_of(root);
         fs::create_dir_all(root.join(".git")).while_(root.display())?;
-        Ok(Scratch { folder, places, root, home, written: BTreeMap::new() })
+        Ok(Scratch { folder, base, places, root, home, written: BTreeMap::new() })
     }
 
     /// The text with all paths of home and project replaced.
@@ -108,13 +128,20 @@ impl Scratch {
         if mapped == path { mapped } else { with_slashes(&mapped) }
     }
 
+    /// A path of this folder as the session knows it.
+    pub fn unmap(&self, text: &str) -> String {
+        self.places.iter().fold(text.to_owned(), |text, (path, place)| {
+            text.replace(place.to_string_lossy().as_ref(), path)
+        })
+    }
+
     /// Writes the project's files as they were at a time.
-    pub fn write_project(&mut self, files: BTreeMap<String, String>) -> Result {
+    pub fn write_project(&mut self, files: BTreeMap<String, Arc<str>>) -> Result {
         for (path, text) in &files {
             if self.written.get(path) != Some(text) {
                 let whole = self.root.join(path);
                 make_parent(&whole)?;
-                fs::write(&whole, text).while_(whole.display())?;
+                fs::write(&whole, text.as_bytes()).while_(whole.display())?;
             }
         }
         for gone in self.written.keys().filter(|path| !files.contains_key(*path)) {
@@ -199,8 +226,7 @@ impl Scratch {
     /// Nothing outside of the folder is ever written.
     fn holds(&self, path: &Path) -> bool {
         let is_plain = !path.components().any(|part| part.as_os_str() == "..");
-        let base = fs::canonicalize(self.folder.path()).unwrap_or_default();
-        is_plain && path.starts_with(base)
+        is_plain && path.starts_with(&self.base)
     }
 }
 
@@ -294,14 +320,18 @@ mod tests {
         assert_eq!(root_of(&["/w/shop/.worktrees/2/cmd"]), "/w/shop/.worktrees/2");
         assert_eq!(root_of(&["D:\\shop", "D:\\shop\\src"]), "D:/shop");
         assert_eq!(project_name("/w/shop/.worktrees/2"), "shop");
+        let key = |name: &str, root: &str| project_key(name, root).1;
+        let id = "0d9f3c1e-1111-2222-3333-444455556666";
+        assert_eq!(key(id, "/w/shop/.worktrees/2"), key(id, "/w/shop"));
+        assert_ne!(key(id, "/w/shop"), key(id, "/other/shop"));
+        assert_eq!(key("corpus-1", "/w/shop"), key("corpus-2", "/other/shop"));
         assert_eq!(project_name("D:/shop"), "shop");
     }
 
     #[test]
     fn paths_of_the_session_lead_into_the_folder() {
         let scratch = Scratch::new("/home/me/shop").unwrap();
-        let base = fs::canonicalize(scratch.folder.path()).unwrap();
-        let (base, root) = (base.to_str().unwrap(), scratch.root.to_str().unwrap());
+        let (base, root) = (scratch.base.to_str().unwrap(), scratch.root.to_str().unwrap());
         assert_eq!(root, format!("{base}/home/me/shop"));
         assert_eq!(
             scratch.map("cd /home/me/shop && ls '/home/me/x'"),

@@ -4,7 +4,8 @@
 //! read and edit manifests, runners print the recipe that they run, and a runner that ran had its manifest. All sessions of
 //! a project count, each file in the version that was seen last before a moment, else first after it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tidegate_core::feature::verification::checks;
@@ -23,9 +24,9 @@ pub struct SeenFile {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sight {
     /// From here on it has this content.
-    Text(String),
+    Text(Arc<str>),
     /// Before, it was not there.
-    Created(String),
+    Created(Arc<str>),
     /// It is there.
     Exists,
     /// It has a recipe: its name and the line that it runs.
@@ -42,7 +43,13 @@ const ENDINGS: [&str; 4] = [".sh", ".bash", ".bats", "config.json"];
 /// Files beyond this size are not manifests.
 const LONGEST: usize = 256 * 1024;
 
-fn is_of_interest(path: &str) -> bool {
+/// Tools whose result shows a file.
+pub(crate) fn shows_file(tool: &str) -> bool {
+    matches!(tool, "Read" | "Write" | "Edit" | "MultiEdit")
+}
+
+/// `path` with `/`.
+pub(crate) fn is_of_interest(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     checks::manifest_names().any(|known| known == name)
         || checks::manifest_endings().any(|ending| name.ends_with(ending))
@@ -62,7 +69,7 @@ pub fn of_tool(tool: &str, input: &Value, result: &Value, at: Millis) -> Vec<See
         return Vec::new();
     }
     let seen = |at: Millis, what| SeenFile { path: path.clone(), at, what };
-    let text = |text: String| if text.len() <= LONGEST { Sight::Text(text) } else { Sight::Exists };
+    let text = |text: String| if text.len() <= LONGEST { Sight::Text(text.into()) } else { Sight::Exists };
     let original = result["originalFile"].as_str();
     match tool {
         "Read" => {
@@ -72,8 +79,10 @@ pub fn of_tool(tool: &str, input: &Value, result: &Value, at: Millis) -> Vec<See
             vec![seen(at, content.map_or(Sight::Exists, |content| text(content.to_owned())))]
         }
         "Write" => {
-            let content = input["content"].as_str().unwrap_or_default().to_owned();
-            vec![seen(at, if result["type"] == "create" { Sight::Created(content) } else { text(content) })]
+            let content = input["content"].as_str().unwrap_or_default();
+            let is_new = result["type"] == "create";
+            let what = if is_new { Sight::Created(content.into()) } else { text(content.to_owned()) };
+            vec![seen(at, what)]
         }
         "Edit" | "MultiEdit" => {
             let Some(before) = original else { return vec![seen(at, Sight::Exists)] };
@@ -258,23 +267,55 @@ pub struct ProjectFiles {
     /// By path, then by name.
     recipes: BTreeMap<String, BTreeMap<String, Vec<(Millis, String)>>>,
     exist: Vec<String>,
+    /// Times at which a file or recipe has another version, in order.
+    changes: Vec<Millis>,
+}
+
+/// Texts that several sights share.
+#[derive(Default)]
+pub struct SharedTexts {
+    known: BTreeSet<Arc<str>>,
+    bytes: usize,
+}
+
+/// Bytes of all texts together. Beyond that, of a new text only its existence counts.
+const MOST_TEXT: usize = 48 * 1024 * 1024;
+
+impl SharedTexts {
+    fn share(&mut self, text: &Arc<str>) -> Option<Arc<str>> {
+        if let Some(known) = self.known.get(text) {
+            return Some(known.clone());
+        }
+        if self.bytes + text.len() > MOST_TEXT {
+            return None;
+        }
+        self.bytes += text.len();
+        self.known.insert(text.clone());
+        Some(text.clone())
+    }
 }
 
 impl ProjectFiles {
     /// Takes sights of files below `root`.
-    pub fn add(&mut self, root: &str, seen: &[SeenFile]) {
+    pub fn add(&mut self, root: &str, seen: &[SeenFile], shared: &mut SharedTexts) {
         for SeenFile { path, at, what } in seen {
             let Some(below) = path.strip_prefix(root).and_then(|rest| rest.strip_prefix('/')) else {
                 continue;
             };
             let below = below.to_owned();
-            match what {
-                Sight::Exists => self.exist.push(below),
+            let shared = match what {
+                Sight::Exists => None,
                 Sight::Recipe(name, body) => {
                     let versions = self.recipes.entry(below).or_default().entry(name.clone()).or_default();
                     versions.push((*at, body.clone()));
+                    continue;
                 }
-                text => self.texts.entry(below).or_default().push((*at, text.clone())),
+                Sight::Text(text) => shared.share(text).map(Sight::Text),
+                Sight::Created(text) => shared.share(text).map(Sight::Created),
+            };
+            match shared {
+                Some(text) => self.texts.entry(below).or_default().push((*at, text)),
+                None => self.exist.push(below),
             }
         }
     }
@@ -288,28 +329,38 @@ impl ProjectFiles {
             .for_each(|all| all.sort_by_key(|(at, _)| *at));
         self.exist.sort_by_key(|path| (path.matches('/').count(), path.clone()));
         self.exist.dedup();
+        let texts = self.texts.values().flatten().map(|(at, _)| *at);
+        let recipes = self.recipes.values().flat_map(BTreeMap::values).flatten().map(|(at, _)| *at);
+        self.changes = texts.chain(recipes).collect();
+        self.changes.sort_unstable();
+        self.changes.dedup();
+    }
+
+    /// The same number for times at which all files are the same.
+    pub fn version_at(&self, time: Millis) -> usize {
+        self.changes.partition_point(|change| *change <= time)
     }
 
     /// All files as they were at that time, by path below the root.
-    pub fn at(&self, time: Millis) -> BTreeMap<String, String> {
-        let mut files = BTreeMap::new();
+    pub fn at(&self, time: Millis) -> BTreeMap<String, Arc<str>> {
+        let mut files: BTreeMap<String, Arc<str>> = BTreeMap::new();
         for (path, versions) in &self.texts {
             if let Some(text) = text_at(versions, time) {
-                files.insert(path.clone(), text.to_owned());
+                files.insert(path.clone(), text.clone());
             }
         }
         for (path, recipes) in self.recipes.iter().filter(|(path, _)| !self.texts.contains_key(*path)) {
             let recipes = recipes
                 .iter()
                 .filter_map(|(name, all)| Some((name.as_str(), version_at(all, time)?.as_str())));
-            files.insert(path.clone(), write_recipes(path, &recipes.collect::<Vec<_>>()));
+            files.insert(path.clone(), write_recipes(path, &recipes.collect::<Vec<_>>()).into());
         }
         for path in self.exist.iter().filter(|path| !self.texts.contains_key(*path)) {
             let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
             let is_covered = name != "tsconfig.json"
                 && ancestors(folder).any(|above| files.contains_key(&join(above, name)));
             if !is_covered {
-                files.entry(path.clone()).or_default();
+                files.entry(path.clone()).or_insert_with(|| "".into());
             }
         }
         files
@@ -334,7 +385,7 @@ fn version_at<T>(versions: &[(Millis, T)], time: Millis) -> Option<&T> {
     before.or(versions.first()).map(|(_, version)| version)
 }
 
-fn text_at(versions: &[(Millis, Sight)], time: Millis) -> Option<&str> {
+fn text_at(versions: &[(Millis, Sight)], time: Millis) -> Option<&Arc<str>> {
     let is_before = |(at, _): &&(Millis, Sight)| *at <= time;
     match versions.iter().rev().find(is_before).or(versions.first())? {
         (at, Sight::Created(_)) if *at > time => None,
@@ -405,7 +456,7 @@ mod tests {
     fn a_file_has_the_version_of_its_time() {
         let mut files = ProjectFiles::default();
         let seen = |path: &str, at, what| SeenFile { path: format!("/p/{path}"), at: Millis(at), what };
-        let text = |text: &str| Sight::Text(text.to_owned());
+        let text = |text: &str| Sight::Text(text.into());
         files.add(
             "/p",
             &[
@@ -416,6 +467,7 @@ mod tests {
                 seen("web/src/package.json", 12, Sight::Exists),
                 seen("go.mod", 12, Sight::Exists),
             ],
+            &mut SharedTexts::default(),
         );
         files.sort();
         let at = |time, path: &str| files.at(Millis(time)).get(path).cloned();

@@ -1,19 +1,20 @@
 //! A transcript of Claude Code as the calls that its hooks would have had, in the order of the file.
 //!
-//! A call of a tool takes its place twice: where the model made it, and where its result is. Prompts, compactions and the
-//! ends of turns are between them. The core's own parser reads no more than its policies need; a payload needs the whole
-//! input of a call and its structured result.
+//! A call of a tool takes its place twice: where the model made it, and where its result is. Prompts, answers, compactions
+//! and the ends of turns are between them. Lines come one after the other, and only a few are held: whether a typed command
+//! begins a turn shows in the entries after it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tidegate_core::time::Millis;
 
+use crate::entry::{self, BoundaryMeta, CONTENTS, Entry, EntryKind, EntryReader, Part, RequestUsage};
 use crate::seen_files::{self, SeenFile};
 use crate::turn::{Ending, LastEntry, OpenTurn, TurnEnd};
 
-/// One transcript.
+/// One transcript, all of it.
 pub struct ReplaySession {
     /// The file's name.
     pub name: String,
@@ -26,7 +27,7 @@ pub struct ReplaySession {
     pub unread_lines: usize,
 }
 
-/// A point in a session at which hooks run.
+/// A point in a session at which hooks run, or the model answered.
 pub struct Moment {
     /// Counted from 1.
     pub line: usize,
@@ -39,13 +40,28 @@ pub struct Moment {
 
 pub enum Happening {
     Start,
-    Compaction,
+    /// The first block of an answer of the main thread.
+    Answer(RequestUsage),
+    Compaction(CompactionStart),
+    /// The summary that a compaction left.
+    Summary(String),
     Prompt(String),
     /// A typed command that expands to a prompt, by its name.
     TypedCommand(String),
     Call(Arc<ToolUse>),
     Result(ToolEnd),
     TurnEnd(TurnEnd),
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CompactionStart {
+    /// A person asked for it.
+    pub is_by_hand: bool,
+    pub tokens_before: Option<u64>,
+    /// Messages that the host kept whole.
+    pub kept: Vec<String>,
+    /// The entry's id.
+    pub entry: String,
 }
 
 /// A call of a tool.
@@ -102,31 +118,119 @@ const NOT_PROMPTS: [&str; 11] = [
 
 const INTERRUPTION: &str = "[Request interrupted";
 
+/// How far to look for the answer to a typed command, or back for a sign that a prompt was queued.
+const NEAR: usize = 12;
+
+/// Messages that a compaction may keep are among the last of the main thread.
+const MOST_KEPT: usize = 64;
+
+/// Bytes of all kept messages together.
+const LONGEST_KEPT: usize = 256 * 1024;
+
 pub fn read_session(name: &str, text: &str) -> ReplaySession {
-    let mut entries = Vec::new();
-    let mut unread_lines = 0;
-    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        match serde_json::from_str::<Value>(line) {
-            Ok(entry) if entry.is_object() => entries.push((number + 1, entry)),
-            _ => unread_lines += 1,
+    let mut reader = SessionReader::new(Reads::Everything);
+    let mut moments = Vec::new();
+    for line in text.lines() {
+        reader.take_line(line.as_bytes());
+        moments.extend(reader.moments());
+    }
+    reader.finish();
+    moments.extend(reader.moments());
+    let SessionReader { walk, unread_lines, .. } = reader;
+    ReplaySession { name: name.to_owned(), folders: walk.folders, moments, seen: walk.seen, unread_lines }
+}
+
+/// Turns lines into moments.
+pub struct SessionReader {
+    entries: EntryReader,
+    /// The entry at the front is next, those behind it follow.
+    waiting: VecDeque<Entry>,
+    walk: Walk,
+    unread_lines: usize,
+}
+
+/// What a reader looks for. A file that is read twice need not be looked at twice for the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reads {
+    #[default]
+    Everything,
+    /// Folders, and what the session shows of the project's files.
+    Files,
+    Moments,
+}
+
+impl SessionReader {
+    pub fn new(reads: Reads) -> SessionReader {
+        SessionReader {
+            entries: EntryReader::new(),
+            waiting: VecDeque::with_capacity(NEAR + 1),
+            walk: Walk { reads, ..Walk::default() },
+            unread_lines: 0,
         }
     }
-    let mut walk = Walk::default();
-    for at in 0..entries.len() {
-        walk.enter(&entries, at);
+
+    pub fn take_line(&mut self, line: &[u8]) {
+        match self.entries.read(line) {
+            Ok(Some(entry)) => self.waiting.push_back(entry),
+            Ok(None) => {}
+            Err(()) => self.unread_lines += 1,
+        }
+        if self.waiting.len() > NEAR {
+            self.enter_next();
+        }
     }
-    walk.close_file();
-    ReplaySession {
-        name: name.to_owned(),
-        folders: walk.folders,
-        moments: walk.moments,
-        seen: walk.seen,
-        unread_lines,
+
+    /// A line that was too long to be read.
+    pub fn skip_line(&mut self) {
+        self.entries.skip();
+        self.unread_lines += 1;
+    }
+
+    /// After the last line.
+    pub fn finish(&mut self) {
+        while !self.waiting.is_empty() {
+            self.enter_next();
+        }
+        self.walk.close_file();
+    }
+
+    fn enter_next(&mut self) {
+        if let Some(entry) = self.waiting.pop_front() {
+            self.walk.enter(entry, &self.waiting);
+        }
+    }
+
+    /// Those that are complete and were not taken yet.
+    pub fn moments(&mut self) -> std::vec::Drain<'_, Moment> {
+        self.walk.moments.drain(..)
+    }
+
+    /// Working folders so far, in the order in which they appear, each once.
+    pub fn folders(&self) -> &[String] {
+        &self.walk.folders
+    }
+
+    /// An answer or a prompt that is not a subagent's.
+    pub fn has_main_thread(&self) -> bool {
+        self.walk.has_main_thread
+    }
+
+    /// Sights of the project's files that were not taken yet.
+    pub fn take_seen(&mut self) -> Vec<SeenFile> {
+        std::mem::take(&mut self.walk.seen)
+    }
+
+    /// Lines so far that are not JSON objects.
+    pub fn unread_lines(&self) -> usize {
+        self.unread_lines
     }
 }
 
 #[derive(Default)]
 struct Walk {
+    reads: Reads,
+    has_begun: bool,
+    has_main_thread: bool,
     moments: Vec<Moment>,
     folders: Vec<String>,
     seen: Vec<SeenFile>,
@@ -139,149 +243,142 @@ struct Walk {
     last: LastEntry,
     /// Of each thread: calls of one answer run one after the other.
     last_result: BTreeMap<Option<String>, Millis>,
+    /// The answer whose usage was seen last.
+    last_message: String,
+    /// Entries since the last one about the queue of prompts.
+    since_queue: Option<usize>,
+    /// The last messages of the main thread: id and content.
+    recent: VecDeque<(String, String)>,
     line: usize,
     at: Millis,
     cwd: String,
 }
 
-/// The parts of an entry that matter here, taken out of the form in which a subagent's entry is wrapped.
-struct Entry<'a> {
-    whole: &'a Value,
-    kind: &'a str,
-    content: &'a Value,
-    model: &'a str,
-    result: &'a Value,
-    agent: Option<String>,
-}
-
-impl<'a> Entry<'a> {
-    fn of(whole: &'a Value) -> Entry<'a> {
-        let text = |value: &'a Value| value.as_str().unwrap_or_default();
-        let data = &whole["data"];
-        let wrapped = whole["type"] == "progress" && data["type"] == "agent_progress";
-        let inner = if wrapped { &data["message"] } else { whole };
-        let agent = match (wrapped, whole["isSidechain"] == true) {
-            (true, _) => Some(text(&data["agentId"])),
-            (false, true) => Some(text(&whole["agentId"])),
-            (false, false) => None,
-        };
-        Entry {
-            whole,
-            kind: text(&inner["type"]),
-            content: &inner["message"]["content"],
-            model: text(&inner["message"]["model"]),
-            result: &inner["toolUseResult"],
-            agent: agent.map(|id| if id.is_empty() { "agent" } else { id }.to_owned()),
-        }
-    }
-
-    fn blocks(&self) -> &'a [Value] {
-        self.content.as_array().map_or(&[], Vec::as_slice)
-    }
-
-    fn has(&self, flag: &str) -> bool {
-        self.whole[flag] == true
-    }
-}
-
 impl Walk {
-    fn enter(&mut self, entries: &[(usize, Value)], index: usize) {
-        let (line, whole) = &entries[index];
-        let entry = Entry::of(whole);
-        self.line = *line;
-        if let Some(at) = whole["timestamp"].as_str().and_then(Millis::from_iso) {
+    fn enter(&mut self, mut entry: Entry, following: &VecDeque<Entry>) {
+        self.line = entry.line;
+        if let Some(at) = entry.at {
             self.at = at;
         }
-        if let Some(cwd) = whole["cwd"].as_str().filter(|cwd| !cwd.is_empty()) {
-            cwd.clone_into(&mut self.cwd);
-            if !self.folders.iter().any(|known| known == cwd) {
-                self.folders.push(cwd.to_owned());
+        if let Some(cwd) = entry.cwd.take() {
+            if !self.folders.contains(&cwd) {
+                self.folders.push(cwd.clone());
             }
+            self.cwd = cwd;
         }
-        if self.moments.is_empty() && !self.cwd.is_empty() {
+        if !self.has_begun && !self.cwd.is_empty() {
             self.happen(None, Happening::Start);
         }
+        let is_said = matches!(entry.kind, EntryKind::Answer | EntryKind::Input);
+        self.has_main_thread |= is_said && entry.agent.is_none();
+        self.since_queue = self.since_queue.map(|entries| entries + 1);
+        if !entry.content.is_empty() {
+            if self.recent.len() == MOST_KEPT {
+                self.recent.pop_front();
+            }
+            self.recent.push_back((entry.uuid.clone(), std::mem::take(&mut entry.content)));
+        }
         match entry.kind {
-            "system" => self.enter_system(&entry),
-            "attachment" => self.enter_attachment(&entry),
-            "assistant" => self.enter_answer(&entry),
-            "user" => self.enter_input(&entry, entries, index),
-            _ => {}
+            EntryKind::System => self.enter_system(&entry),
+            EntryKind::Attachment if entry.subtype == "queued_command" => self.submit(entry.text),
+            EntryKind::Answer => self.enter_answer(entry),
+            EntryKind::Input => self.enter_input(entry, following),
+            EntryKind::QueueOperation => self.since_queue = Some(0),
+            EntryKind::Attachment | EntryKind::Other => {}
         }
     }
 
     fn happen(&mut self, agent: Option<String>, what: Happening) {
+        self.has_begun = true;
+        if self.reads == Reads::Files {
+            return;
+        }
         self.moments.push(Moment { line: self.line, at: self.at, cwd: self.cwd.clone(), agent, what });
     }
 
-    fn enter_system(&mut self, entry: &Entry<'_>) {
-        match entry.whole["subtype"].as_str() {
-            Some("compact_boundary") => self.happen(None, Happening::Compaction),
+    fn enter_system(&mut self, entry: &Entry) {
+        if entry.agent.is_some() {
+            return;
+        }
+        match (entry.subtype.as_str(), &entry.boundary) {
+            (_, Some(boundary)) => self.compact(&entry.uuid, boundary),
             // The host saw a stop, although the last answer may have been empty.
-            Some("stop_hook_summary" | "turn_duration")
-                if entry.agent.is_none() && self.last == LastEntry::Result =>
-            {
+            ("stop_hook_summary" | "turn_duration", _) if self.last == LastEntry::Result => {
                 self.last = LastEntry::Text;
             }
             _ => {}
         }
     }
 
-    fn enter_attachment(&mut self, entry: &Entry<'_>) {
-        let attachment = &entry.whole["attachment"];
-        if attachment["type"] == "queued_command" {
-            self.submit(join_text(&attachment["prompt"]));
+    fn compact(&mut self, entry: &str, boundary: &BoundaryMeta) {
+        let mut room = LONGEST_KEPT;
+        let named = self.recent.iter().rev().filter(|(id, _)| boundary.kept.contains(id));
+        let mut kept = Vec::new();
+        for (_, content) in named {
+            let Some(rest) = room.checked_sub(content.len()) else { break };
+            room = rest;
+            kept.push(entry::words_of(content));
         }
+        self.recent.clear();
+        let start = CompactionStart {
+            is_by_hand: boundary.is_by_hand,
+            tokens_before: boundary.tokens_before,
+            kept,
+            entry: entry.to_owned(),
+        };
+        self.happen(None, Happening::Compaction(start));
     }
 
-    fn enter_answer(&mut self, entry: &Entry<'_>) {
+    fn enter_answer(&mut self, mut entry: Entry) {
         let is_main = entry.agent.is_none();
-        if entry.has("isApiErrorMessage") {
+        if entry.is_api_error {
             if is_main && self.turn.is_some() {
                 self.last = LastEntry::ApiError;
             }
             return;
         }
-        if entry.model == "<synthetic>" {
+        if entry.is_synthetic {
             return;
         }
         if is_main {
             let turn = self.turn.get_or_insert_default();
             turn.answered = true;
-            entry.whole["uuid"].as_str().unwrap_or_default().clone_into(&mut turn.entry);
+            turn.entry.clone_from(&entry.uuid);
             if self.last == LastEntry::Interruption {
                 self.last = LastEntry::Prompt;
             }
         }
-        if let Some(text) = entry.content.as_str() {
-            self.say(entry, text);
+        if let Some(usage) = entry.usage.take()
+            && (usage.message.is_empty() || usage.message != self.last_message)
+        {
+            self.last_message.clone_from(&usage.message);
+            self.happen(None, Happening::Answer(usage));
         }
-        for block in entry.blocks() {
-            match block["type"].as_str() {
-                Some("text") => self.say(entry, block["text"].as_str().unwrap_or_default()),
-                Some("tool_use") => self.call(entry, block),
-                _ => {}
+        for part in std::mem::take(&mut entry.parts) {
+            match part {
+                Part::Text(text) => self.say(&entry, &text),
+                Part::Call { id, tool, input } => self.call(&entry, id, tool, input),
+                Part::Result { .. } => {}
             }
         }
     }
 
-    fn say(&mut self, entry: &Entry<'_>, text: &str) {
+    fn say(&mut self, entry: &Entry, text: &str) {
         if let (None, Some(turn), false) = (&entry.agent, &mut self.turn, text.trim().is_empty()) {
             text.clone_into(&mut turn.said);
             self.last = LastEntry::Text;
         }
     }
 
-    fn call(&mut self, entry: &Entry<'_>, block: &Value) {
-        let id = block["id"].as_str().unwrap_or_default().to_owned();
+    fn call(&mut self, entry: &Entry, id: String, tool: String, input: Value) {
         // The client writes an answer block by block, and may repeat one.
         if !self.known_calls.insert(id.clone()) {
             return;
         }
         let call = Arc::new(ToolUse {
             id: id.clone(),
-            tool: block["name"].as_str().unwrap_or_default().to_owned(),
-            input: block["input"].clone(),
+            tool,
+            input,
             at: self.at,
             cwd: self.cwd.clone(),
             agent: entry.agent.clone(),
@@ -293,32 +390,35 @@ impl Walk {
         self.happen(entry.agent.clone(), Happening::Call(without_contents(&call)));
     }
 
-    fn enter_input(&mut self, entry: &Entry<'_>, entries: &[(usize, Value)], index: usize) {
-        let results: Vec<&Value> =
-            entry.blocks().iter().filter(|block| block["type"] == "tool_result").collect();
+    fn enter_input(&mut self, mut entry: Entry, following: &VecDeque<Entry>) {
         let is_main = entry.agent.is_none();
-        for block in &results {
-            self.end_call(entry, block);
+        let has_results = !entry.parts.is_empty();
+        for part in std::mem::take(&mut entry.parts) {
+            if let Part::Result { id, failed, output, result } = part {
+                self.end_call(&entry, &id, failed, output, &result);
+            }
         }
-        let text = join_text(entry.content);
-        if !results.is_empty() {
+        if has_results {
             if is_main {
                 self.last = LastEntry::Result;
             }
-            if !(is_main && text.contains(INTERRUPTION)) {
-                return;
+            if is_main && entry.text.contains(INTERRUPTION) {
+                self.interrupt();
             }
-            self.interrupt();
             return;
         }
-        if !is_main || entry.has("isMeta") || entry.has("isCompactSummary") {
+        if is_main && entry.is_summary {
+            self.happen(None, Happening::Summary(entry.text));
             return;
         }
-        let text = text.trim_start();
+        if !is_main || entry.is_meta || entry.is_summary {
+            return;
+        }
+        let text = entry.text.trim_start();
         if text.starts_with(INTERRUPTION) {
             self.interrupt();
         } else if !text.is_empty() && !NOT_PROMPTS.iter().any(|start| text.starts_with(start)) {
-            self.enter_prompt(entry, text, entries, index);
+            self.enter_prompt(&entry, text, following);
         }
     }
 
@@ -327,16 +427,16 @@ impl Walk {
         self.last = LastEntry::Interruption;
     }
 
-    fn enter_prompt(&mut self, entry: &Entry<'_>, text: &str, entries: &[(usize, Value)], index: usize) {
+    fn enter_prompt(&mut self, entry: &Entry, text: &str, following: &VecDeque<Entry>) {
         let command = typed_command(text);
-        if command.is_some() && is_answered_by_client(entries, index) {
+        if command.is_some() && is_answered_by_client(following) {
             return;
         }
         let is_notice = text.starts_with("<task-notification");
         let is_message = text.starts_with("<agent-message") || text.starts_with("<cross-session-message");
         let is_working = matches!(self.last, LastEntry::Call | LastEntry::Result);
         if self.turn.is_some() && is_working {
-            if is_notice || is_message || was_queued(entry, entries, index) {
+            if is_notice || is_message || self.was_queued(entry) {
                 self.submit(text.to_owned());
                 return;
             }
@@ -361,11 +461,8 @@ impl Walk {
         self.happen(None, Happening::Prompt(prompt));
     }
 
-    fn end_call(&mut self, entry: &Entry<'_>, block: &Value) {
-        let id = block["tool_use_id"].as_str().unwrap_or_default();
+    fn end_call(&mut self, entry: &Entry, id: &str, failed: bool, output: String, result: &Value) {
         let Some(call) = self.open_calls.remove(id) else { return };
-        let output = join_text(&block["content"]);
-        let failed = block["is_error"] == true;
         if let Some(turn) = &mut self.turn {
             turn.worked = true;
         } else if entry.agent.is_none() {
@@ -377,17 +474,23 @@ impl Walk {
         // Calls of one answer run one after the other: this one began when the one before it had ended.
         let before = self.last_result.insert(call.agent.clone(), self.at).unwrap_or_default();
         let millis = self.at.since(call.at.max(before));
-        if !failed {
-            self.seen.extend(seen_files::of_tool(&call.tool, &call.input, entry.result, self.at));
+        if self.reads != Reads::Moments {
+            self.look_for_files(&call, failed, &output, result);
         }
-        if call.tool == "Bash" {
-            let line = call.input["command"].as_str().unwrap_or_default();
-            self.seen.extend(seen_files::of_run(line, &call.cwd, &output, self.at));
-        }
-        let response = if failed { Err(output) } else { Ok(response_of(&call, entry.result, &output)) };
+        let response = if failed { Err(output) } else { Ok(response_of(&call, result, &output)) };
         self.keep_tasks(&call, response.as_ref().ok());
         let call = without_contents(&call);
         self.happen(call.agent.clone(), Happening::Result(ToolEnd { call, response, millis }));
+    }
+
+    fn look_for_files(&mut self, call: &ToolUse, failed: bool, output: &str, result: &Value) {
+        if !failed {
+            self.seen.extend(seen_files::of_tool(&call.tool, &call.input, result, self.at));
+        }
+        if call.tool == "Bash" {
+            let line = call.input["command"].as_str().unwrap_or_default();
+            self.seen.extend(seen_files::of_run(line, &call.cwd, output, self.at));
+        }
     }
 
     fn keep_tasks(&mut self, call: &ToolUse, response: Option<&Value>) {
@@ -436,6 +539,11 @@ impl Walk {
             LastEntry::Call | LastEntry::Result | LastEntry::Interruption => Ending::InsideTurn,
         });
     }
+
+    /// Whether a prompt was typed while the model worked, and given to the running turn.
+    fn was_queued(&self, entry: &Entry) -> bool {
+        entry.is_queued || self.since_queue.is_some_and(|entries| entries <= NEAR)
+    }
 }
 
 fn ended_status(response: &Value) -> bool {
@@ -443,19 +551,21 @@ fn ended_status(response: &Value) -> bool {
     status.is_some_and(|status| status != "running")
 }
 
-/// The hook's `tool_response`. Results of subagents have only the text.
+/// The hook's `tool_response`.
 fn response_of(call: &ToolUse, result: &Value, output: &str) -> Value {
     match (call.tool.as_str(), result.is_object()) {
-        ("Bash", false) => json!({"stdout": output, "stderr": "", "interrupted": false}),
+        ("Bash", false) => entry::plain_response(output),
         ("Bash" | "Skill" | "Agent" | "Task", true) => result.clone(),
         ("BashOutput" | "TaskOutput", true) => result.clone(),
         _ => json!({}),
     }
 }
 
-/// The contents of files are large, and hooks do not look at them.
 fn without_contents(call: &Arc<ToolUse>) -> Arc<ToolUse> {
-    const CONTENTS: [&str; 6] = ["content", "old_string", "new_string", "edits", "new_source", "prompt"];
+    let has_contents = CONTENTS.iter().any(|name| call.input.get(name).is_some());
+    if !has_contents {
+        return call.clone();
+    }
     let mut input = call.input.clone();
     if let Some(members) = input.as_object_mut() {
         for name in CONTENTS {
@@ -472,18 +582,6 @@ fn without_contents(call: &Arc<ToolUse>) -> Arc<ToolUse> {
     })
 }
 
-pub(super) fn join_text(content: &Value) -> String {
-    let text = |block: &Value| match block {
-        Value::String(text) => Some(text.clone()),
-        block if block["type"] == "text" => block["text"].as_str().map(str::to_owned),
-        _ => None,
-    };
-    match content {
-        Value::Array(blocks) => blocks.iter().filter_map(text).collect::<Vec<_>>().join("\n"),
-        other => text(other).unwrap_or_default(),
-    }
-}
-
 fn between<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
     text.split_once(open)?.1.split_once(close).map(|(inner, _)| inner)
 }
@@ -498,35 +596,24 @@ fn typed_command(text: &str) -> Option<String> {
     Some(name.trim().trim_start_matches('/').to_owned())
 }
 
-/// How far to look for the answer to a typed command.
-const NEAR: usize = 12;
-
 /// Whether the client answers a typed command itself: then its output follows, not the model's.
-fn is_answered_by_client(entries: &[(usize, Value)], index: usize) -> bool {
-    for (_, whole) in entries.iter().skip(index + 1).take(NEAR - 1) {
-        let entry = Entry::of(whole);
-        if entry.agent.is_some() {
-            continue;
-        }
-        let text = join_text(entry.content);
+fn is_answered_by_client(following: &VecDeque<Entry>) -> bool {
+    for entry in following.iter().take(NEAR - 1).filter(|entry| entry.agent.is_none()) {
+        let text = entry.text.as_str();
         match entry.kind {
-            "assistant" => return entry.model == "<synthetic>",
-            "system" if whole["subtype"] == "local_command" => return true,
-            "user" if text.starts_with("<local-command-std") => return true,
-            "user" if !entry.has("isMeta") => return true,
-            "user" if !text.starts_with("Caveat") && !text.starts_with("<local-command-caveat") => {
+            EntryKind::Answer => return entry.is_synthetic,
+            EntryKind::System if entry.subtype == "local_command" => return true,
+            EntryKind::Input if text.starts_with("<local-command-std") => return true,
+            EntryKind::Input if !entry.is_meta => return true,
+            EntryKind::Input
+                if !text.starts_with("Caveat") && !text.starts_with("<local-command-caveat") =>
+            {
                 return false;
             }
             _ => {}
         }
     }
     true
-}
-
-/// Whether a prompt was typed while the model worked, and given to the running turn.
-fn was_queued(entry: &Entry<'_>, entries: &[(usize, Value)], index: usize) -> bool {
-    let before = &entries[index.saturating_sub(NEAR)..index];
-    entry.has("isQueued") || before.iter().any(|(_, whole)| whole["type"] == "queue-operation")
 }
 
 #[cfg(test)]

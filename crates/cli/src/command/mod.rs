@@ -26,12 +26,14 @@ pub(crate) mod progress;
 mod record_filter;
 pub(crate) mod record_words;
 pub(crate) mod reference;
+pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod serve;
 pub(crate) mod status;
 pub(crate) mod statusline;
 pub(crate) mod top;
 pub(crate) mod trust;
+pub(crate) mod tune;
 pub(crate) mod uninstall;
 pub(crate) mod worker;
 pub(crate) mod workflow;
@@ -59,6 +61,8 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Report(args) => report::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Top(args) => top::run(&args),
+        Command::Replay(args) => replay::run(&args),
+        Command::Tune(args) => tune::run(&args),
         Command::Progress(command) => progress::run(&command),
         Command::Compound(command) => compound::run(&command),
         Command::Learnings(args) => learnings::run(&args),

@@ -19,9 +19,9 @@ const fn for_people(title: fn() -> Bilingual, commands: &'static [&'static str])
 }
 
 pub(super) const GROUPS: [Group; 6] = [
-    for_people(|| both!("Start", "はじめる"), &["demo", "init", "doctor", "uninstall"]),
+    for_people(|| both!("Start", "はじめる"), &["demo", "replay", "init", "doctor", "uninstall"]),
     for_people(|| both!("See", "見る"), &["status", "log", "explain", "report", "top", "serve"]),
-    for_people(|| both!("Control", "調整する"), &["off", "on", "trust", "constraints", "config"]),
+    for_people(|| both!("Control", "調整する"), &["off", "on", "trust", "constraints", "tune", "config"]),
     for_people(|| both!("Memory", "記憶"), &["memory", "progress", "compound", "learnings", "handoff"]),
     for_people(|| both!("Automate", "自動化する"), &["cycle", "workflow"]),
     Group {
@@ -52,8 +52,8 @@ pub(crate) fn overview(root: &Command, all: bool) -> Page {
     }
     page.gap();
     page.paragraph(both!(
-        "New here? Run `tidegate demo`, then `tidegate init` in a project.",
-        "はじめての方は `tidegate demo` のあと、プロジェクトで `tidegate init` を実行してください。"
+        "New here? `tidegate replay` shows your own last month. Then run `tidegate init` in a project.",
+        "はじめての方は `tidegate replay` でご自身の直近1か月を見てから、プロジェクトで `tidegate init` を実行してください。"
     ));
     page.paragraph(if all {
         both!(

@@ -42,6 +42,39 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("Show only this scene", "この場面だけを見せます"),
     ("Show every hook call with its reasons", "すべてのフック呼び出しを理由とともに見せます"),
     ("Needs no Claude Code and installs nothing.", "Claude Code は不要で、何もインストールしません。"),
+    // replay and tune
+    (
+        "Show what past sessions were like, as if Tidegate had been there",
+        "過去のセッションを、Tidegate がいたものとして振り返ります",
+    ),
+    ("the last 30 days on this machine", "このマシンの直近30日"),
+    (
+        "Runs Tidegate's checks over transcripts of Claude Code: turns that ended with untested code, context warnings, compactions and the facts they lost. Needs no installation, asks no model, and changes neither sessions nor settings. Without PATH it reads ~/.claude/projects. Exit codes: 0 done, 1 nothing to read, 2 wrong option.",
+        "Claude Code の記録に Tidegate の判定を通します。コードを確認せずに終わったターン、コンテキスト警告、圧縮とそこで失われた事実を示します。インストールもモデルも不要で、セッションや設定は変えません。PATH がなければ ~/.claude/projects を読みます。終了コード: 0 完了、1 読むものがない、2 オプションの誤り。",
+    ),
+    ("Transcripts, or folders with them", "記録のファイル、またはフォルダです"),
+    (
+        "Only turns since then: `90d`, or `2026-11-01` [default: 30d]",
+        "この時点以降のターンだけを対象にします。`90d` や `2026-11-01`（既定: 30d）",
+    ),
+    (
+        "List every session, compaction and untested turn",
+        "セッション、圧縮、確認なしのターンをすべて一覧にします",
+    ),
+    ("Use this preset instead of your own", "自分の設定の代わりに、このプリセットを使います"),
+    ("Use another value: `context-warning.late=20k`", "別の値を使います。例: `context-warning.late=20k`"),
+    ("Propose when to warn, from past compactions", "過去の圧縮から、警告の時期を提案します"),
+    ("at least 3 turns after an early warning", "早めの警告のあと3ターン以上"),
+    (
+        "Looks at the automatic compactions in your transcripts, and proposes when to warn so that enough turns are left in 95 of 100 of them. Shows how many warnings that costs, and the change of your config. Fewer than 20 compactions are not enough for a proposal. Exit codes: 0 done, 1 nothing to read, 4 waits for a person's approval.",
+        "記録にある自動の圧縮を調べ、100件中95件で十分なターンが残る警告の時期を提案します。警告の回数と設定の変更も示します。圧縮が20件未満では提案しません。終了コード: 0 完了、1 読むものがない、4 人の承認待ち。",
+    ),
+    ("Turns that an early warning leaves at least", "早めの警告のあとに残す最少のターン数です"),
+    (
+        "Only transcripts that changed since then: `90d`, or `2026-11-01`",
+        "この時点以降に変わった記録だけを対象にします。`90d` や `2026-11-01`",
+    ),
+    ("Write the proposal into your own config", "提案を自分の設定ファイルに書き込みます"),
     // init and uninstall
     (
         "Install the hooks, the status line and the skills",

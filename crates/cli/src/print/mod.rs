@@ -9,6 +9,7 @@ mod html;
 #[cfg(test)]
 pub(crate) mod looks;
 pub(crate) mod page;
+pub(crate) mod progress;
 pub(crate) mod remark;
 pub(crate) mod table;
 pub(crate) mod terminal;

@@ -41,6 +41,7 @@ mod phase_llm;
 mod plugin;
 mod pressure;
 mod registrations;
+mod replay;
 mod secrets;
 mod security_doc;
 mod selector;

@@ -16,9 +16,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use comparison::{Agreement, Case, Comparison};
 use figures::Share;
 use labels::{LabelledEnd, Part};
+use tidegate_core::feature::config::Config;
 use tidegate_replay::player::{self, ClosedRun, PlayedSession};
 use tidegate_replay::scratch;
-use tidegate_replay::seen_files::ProjectFiles;
+use tidegate_replay::seen_files::{ProjectFiles, SharedTexts};
 use tidegate_replay::transcript::{self, ReplaySession};
 use xtask::failure::{Done, Failure, While};
 use xtask::{print, workspace};
@@ -144,26 +145,25 @@ fn read_sessions(folder: &Path) -> Done<Vec<ReplaySession>> {
 fn play_all(sessions: &[ReplaySession]) -> BTreeMap<String, PlayedSession> {
     let mut projects: BTreeMap<(String, String), ProjectFiles> = BTreeMap::new();
     let root_of = |session: &ReplaySession| scratch::find_root(&session.folders).unwrap_or_default();
+    let mut shared = SharedTexts::default();
     for session in sessions {
         let root = root_of(session);
-        projects.entry(project_key(session, &root)).or_default().add(&root, &session.seen);
+        projects.entry(project_key(session, &root)).or_default().add(&root, &session.seen, &mut shared);
     }
+    let config = Config::default();
     projects.values_mut().for_each(ProjectFiles::sort);
     let played = each(sessions, "replayed", |session| {
         let root = root_of(session);
-        let played = player::play_session(session, &root, &projects[&project_key(session, &root)]);
+        let played = player::play_session(session, &root, &projects[&project_key(session, &root)], &config);
         let named = |error| Failure::new(format!("{}: {error}", session.name));
         played.map(|played| (session.name.clone(), played)).map_err(named)
     });
     played.into_iter().collect()
 }
 
-/// Sessions with the same key are of the same project, perhaps in several checkouts. Files of a corpus are named after their
-/// repository, and a repository may hold sessions of several projects.
 fn project_key(session: &ReplaySession, root: &str) -> (String, String) {
-    let repository =
-        session.name.rsplit_once('-').map_or(session.name.as_str(), |(repository, _)| repository);
-    (repository.to_owned(), scratch::project_name(root).to_owned())
+    let name = session.name.strip_suffix(".jsonl").unwrap_or(&session.name);
+    scratch::project_key(name, root)
 }
 
 /// In parallel, in the order of the items. Names each failure, and leaves its item out.

@@ -1,19 +1,16 @@
 //! Reads a whole transcript of any host, one relay after the other. Memory is bounded by the longest line, whatever
 //! the size of the file.
 
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::path::Path;
 
 use tidegate_core::feature::memory::relay::{Relay, RelayExtract, RelayStep};
 use tidegate_core::host::Host;
 use tidegate_core::host::transcript::{ConversationOrigin, EntryKind, LineRead, Sought, TranscriptParser};
-use tidegate_core::text::search;
 
 use super::relays::LONGEST_LINE;
 use crate::file::bounded;
-
-const CHUNK: usize = 256 * 1024;
+use crate::file::lines::{BoundedLine, BoundedLines};
 
 /// A file whose first lines no host wrote is not a transcript.
 const FIRST_LINES: usize = 50;
@@ -40,7 +37,7 @@ pub struct ConversationRelay {
 impl ConversationReader {
     /// `Ok(None)` if it is not a transcript of a known host.
     pub fn open(path: &Path) -> io::Result<Option<ConversationReader>> {
-        let mut lines = BoundedLines::new(bounded::open(path)?);
+        let mut lines = BoundedLines::new(bounded::open(path)?, LONGEST_LINE);
         let Some(host) = find_host(&mut lines)? else { return Ok(None) };
         lines.restart()?;
         let mut sought = RelayExtract::SOUGHT.to_vec();
@@ -71,7 +68,7 @@ impl ConversationReader {
     }
 
     pub fn bytes_read(&self) -> u64 {
-        self.lines.read
+        self.lines.bytes_read()
     }
 
     /// `Ok(None)` at the end.
@@ -141,98 +138,10 @@ fn find_host(lines: &mut BoundedLines) -> io::Result<Option<Host>> {
     Ok(None)
 }
 
-#[derive(Debug)]
-struct BoundedLines {
-    file: File,
-    /// Bytes in memory: the line at `line` is not taken yet, and up to `looked` it has no end.
-    held: Vec<u8>,
-    line: usize,
-    looked: usize,
-    /// The current line is too long, and its beginning is gone.
-    is_too_long: bool,
-    is_at_end: bool,
-    read: u64,
-}
-
-enum BoundedLine<'a> {
-    Whole(&'a [u8]),
-    TooLong,
-}
-
-impl BoundedLines {
-    fn new(file: File) -> BoundedLines {
-        BoundedLines {
-            file,
-            held: Vec::new(),
-            line: 0,
-            looked: 0,
-            is_too_long: false,
-            is_at_end: false,
-            read: 0,
-        }
-    }
-
-    fn restart(&mut self) -> io::Result<()> {
-        self.file.seek(SeekFrom::Start(0))?;
-        self.held.clear();
-        (self.line, self.looked, self.read) = (0, 0, 0);
-        (self.is_too_long, self.is_at_end) = (false, false);
-        Ok(())
-    }
-
-    /// The last line may have no line break.
-    fn next_line(&mut self) -> io::Result<Option<BoundedLine<'_>>> {
-        loop {
-            if let Some(end) = search::first(&self.held[self.looked..], b'\n').map(|end| self.looked + end) {
-                return Ok(Some(self.take_line(end, end + 1)));
-            }
-            self.looked = self.held.len();
-            if self.is_at_end {
-                let is_over = self.line == self.held.len() && !self.is_too_long;
-                return Ok(if is_over {
-                    None
-                } else {
-                    Some(self.take_line(self.held.len(), self.held.len()))
-                });
-            }
-            self.is_too_long |= self.held.len() - self.line > LONGEST_LINE;
-            if self.is_too_long {
-                self.line = self.held.len();
-            }
-            self.read_chunk()?;
-        }
-    }
-
-    fn take_line(&mut self, end: usize, next: usize) -> BoundedLine<'_> {
-        let start = self.line;
-        (self.line, self.looked) = (next, next);
-        if std::mem::take(&mut self.is_too_long) || end - start > LONGEST_LINE {
-            return BoundedLine::TooLong;
-        }
-        BoundedLine::Whole(&self.held[start..end])
-    }
-
-    fn read_chunk(&mut self) -> io::Result<()> {
-        self.held.drain(..self.line);
-        (self.line, self.looked) = (0, self.looked - self.line);
-        // A vector doubles by itself, which would be too much for a long line, and never shrinks.
-        if self.held.len() < CHUNK {
-            self.held.shrink_to(4 * CHUNK);
-        }
-        let room = CHUNK.max(self.held.len() / 8) + 64;
-        if self.held.capacity() - self.held.len() < room {
-            self.held.reserve_exact(room);
-        }
-        let read = (&mut self.file).take((room - 64) as u64).read_to_end(&mut self.held)?;
-        self.is_at_end = read == 0;
-        self.read += read as u64;
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::file::lines::CHUNK;
     use proptest::prelude::*;
     use std::fs;
 
@@ -335,7 +244,7 @@ mod tests {
         let mut relays = 0;
         while reader.next_relay().unwrap().is_some() {
             relays += 1;
-            assert!(reader.lines.held.capacity() < LONGEST_LINE / 4 * 5, "{}", reader.lines.held.capacity());
+            assert!(reader.lines.capacity() < LONGEST_LINE / 4 * 5, "{}", reader.lines.capacity());
         }
         assert_eq!((relays, reader.damaged()), (3, 2));
     }

@@ -1,6 +1,5 @@
 //! `tidegate memory import`: conversations that agents left, or rows that `export` printed.
 
-mod progress;
 mod rows;
 mod transcripts;
 

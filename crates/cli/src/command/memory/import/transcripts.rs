@@ -12,7 +12,6 @@ use tidegate_state::feature::memory::transcript_files::{self, TranscriptFile};
 
 use super::super::{Opened, line};
 use super::Args;
-use super::progress::ProgressBar;
 use crate::approval;
 use crate::bilingual::{both, count_en};
 use crate::command::Outcome;
@@ -21,6 +20,7 @@ use crate::host::agent_homes::AgentHomes;
 use crate::local_time::LocalClock;
 use crate::print;
 use crate::print::page::Page;
+use crate::print::progress::ProgressBar;
 use crate::print::remark;
 use crate::sessions::Here;
 
@@ -45,7 +45,10 @@ pub(super) fn run(args: &Args) -> Outcome {
         since,
         only_counts: args.dry_run,
         records: &is_recorded,
-        notify: &mut |report| bar.see(report),
+        notify: &mut |report| {
+            let n = report.exchanges();
+            bar.see(report.bytes, || both!("{n} exchanges", "やり取り{n}件"));
+        },
     }
     .run(&files);
     bar.clear();

@@ -1,0 +1,284 @@
+//! `tidegate tune`: thresholds of the context warning, from how past sessions came to their compactions.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use serde::Serialize;
+use similar::TextDiff;
+use tidegate_core::meter::short_tokens;
+use tidegate_replay::tuning::{ENOUGH, Proposal, Tuning};
+use tidegate_state::file::replace;
+use toml_edit::{DocumentMut, Item, Table, value};
+
+use super::Outcome;
+use super::memory::row_filter::When;
+use super::replay::Past;
+use crate::approval::{self, Consent, Request};
+use crate::bilingual::{Bilingual, both, count_en};
+use crate::error::CliError;
+use crate::print;
+use crate::print::page::Page;
+use crate::print::text::Text;
+use crate::sessions::Here;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate tune                    at least 3 turns after an early warning
+  tidegate tune --turns 5
+  tidegate tune --apply
+
+Looks at the automatic compactions in your transcripts, and proposes when to warn so that
+enough turns are left in 95 of 100 of them. Shows how many warnings that costs, and the
+change of your config. Fewer than 20 compactions are not enough for a proposal.
+Exit codes: 0 done, 1 nothing to read, 4 waits for a person's approval.")]
+pub(crate) struct Args {
+    /// Transcripts, or folders with them
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Turns that an early warning leaves at least
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=50))]
+    pub(crate) turns: u32,
+    /// Only transcripts that changed since then: `90d`, or `2026-11-01`
+    #[arg(long, value_name = "WHEN")]
+    pub(crate) since: Option<When>,
+    /// Write the proposal into your own config
+    #[arg(long)]
+    pub(crate) apply: bool,
+    /// A person approved this command in this session
+    #[arg(long, requires = "apply")]
+    pub(crate) approved: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Serialize)]
+struct TuneReport<'a> {
+    #[serde(flatten)]
+    tuning: &'a Tuning,
+    /// Compactions that a proposal needs.
+    needed: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    config: Option<&'a Path>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diff: Option<&'a str>,
+    applied: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Outcome {
+    let past = Past::find();
+    let mut files = past.find_files(&args.paths)?;
+    if let Some(since) = args.since.map(|when| when.since(past.now)) {
+        files.retain(|file| file.changed >= since);
+    }
+    let replayed = past.replay(&files, &past.config);
+    let tuning = Tuning::of(replayed.sessions.iter().map(|session| &session.context), args.turns);
+    let own = past.env.place.config();
+    let change = tuning.early.zip(own).map(|(early, path)| Change::of(path, early, tuning.late)).transpose()?;
+    let diff = change.as_ref().map(Change::diff).filter(|diff| !diff.is_empty());
+    let mut applied = false;
+    if let Some(change) = change.as_ref().filter(|_| args.apply && diff.is_some()) {
+        match ask(args, change)? {
+            Consent::Given(_) => change.write()?,
+            Consent::Waits(code) => return Ok(code),
+        }
+        applied = true;
+    }
+    if args.json {
+        let config = change.as_ref().map(|change| change.path.as_path());
+        print::json(&TuneReport { tuning: &tuning, needed: ENOUGH, config, diff: diff.as_deref(), applied });
+    } else {
+        tune_page(&tuning, args.turns, diff.as_deref(), applied).print();
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A later warning leaves less time, so a person decides.
+fn ask(args: &Args, change: &Change) -> Result<Consent, CliError> {
+    let here = Here::find()?;
+    let would: Vec<Bilingual> = change
+        .values
+        .iter()
+        .map(|(key, value)| both!("set {key} to {value}", "{key} を {value} にします"))
+        .collect();
+    let turns = args.turns;
+    approval::ask_consent(
+        &here,
+        &Request {
+            name: "tune",
+            command: format!("tune --turns {turns} --apply"),
+            about: None,
+            would: &would,
+            approved: args.approved,
+            json: args.json,
+        },
+    )
+}
+
+/// The user's config, before and after.
+struct Change {
+    path: PathBuf,
+    before: Option<String>,
+    after: String,
+    values: Vec<(&'static str, String)>,
+}
+
+impl Change {
+    fn of(path: PathBuf, early: Proposal, late: Option<Proposal>) -> Result<Change, CliError> {
+        let before = match std::fs::read_to_string(&path) {
+            Ok(text) => Some(text),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) => return Err(cannot_use(&path, &error)),
+        };
+        let tokens = |proposal: Proposal| format!("{}k", proposal.tokens / 1000);
+        let mut values = vec![("early", tokens(early))];
+        values.extend(late.map(|late| ("late", tokens(late))));
+        let after = set_values(before.as_deref().unwrap_or_default(), &values)
+            .map_err(|why| cannot_use(&path, &why))?;
+        Ok(Change { path, before, after, values })
+    }
+
+    fn diff(&self) -> String {
+        let before = self.before.as_deref().unwrap_or_default();
+        let name = self.path.display().to_string();
+        let from = if self.before.is_some() { name.as_str() } else { "/dev/null" };
+        let diff = TextDiff::from_lines(before, &self.after);
+        diff.unified_diff().context_radius(3).header(from, &name).to_string().trim_end().to_owned()
+    }
+
+    fn write(&self) -> Result<(), CliError> {
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        std::fs::create_dir_all(folder)
+            .and_then(|()| replace::durable(&self.path, self.after.as_bytes()))
+            .map_err(|error| cannot_use(&self.path, &error))
+    }
+}
+
+fn cannot_use(path: &Path, why: &dyn std::fmt::Display) -> CliError {
+    let path = path.display();
+    CliError::new(both!("cannot change {path}: {why}", "{path} を変更できません: {why}"))
+        .hint(both!("correct the file first", "先にファイルを直してください"))
+}
+
+/// Keeps comments and everything else.
+fn set_values(text: &str, values: &[(&str, String)]) -> Result<String, String> {
+    let mut document: DocumentMut =
+        text.parse().map_err(|error: toml_edit::TomlError| error.message().trim().to_owned())?;
+    let section = document.entry("context_warning").or_insert_with(|| Item::Table(Table::new()));
+    let section = section.as_table_like_mut().ok_or("`context_warning` is not a table")?;
+    for (key, new) in values {
+        match section.get_mut(key).and_then(Item::as_value_mut) {
+            Some(there) => {
+                let decor = there.decor().clone();
+                *there = new.as_str().into();
+                *there.decor_mut() = decor;
+            }
+            None => {
+                section.insert(key, value(new));
+            }
+        }
+    }
+    Ok(document.to_string())
+}
+
+fn tune_page(tuning: &Tuning, turns: u32, diff: Option<&str>, applied: bool) -> Page {
+    let mut page = Page::new();
+    let (found, reachable) = (tuning.compactions, tuning.reachable);
+    let Some(early) = tuning.early else {
+        page.paragraph(
+            Text::from(both!(
+                "Not enough evidence: {n} with at least {turns} turns before it, and a proposal needs {ENOUGH}.",
+                "根拠が足りません。前に{turns}ターン以上ある自動の圧縮は{reachable}件で、提案には{ENOUGH}件必要です。",
+                n = count_en(reachable, "automatic compaction")
+            ))
+            .strong(),
+        );
+        page.paragraph(both!("Your settings stay as they are.", "設定はそのままです。"));
+        return page;
+    };
+    let (tokens, in_time) = (short_tokens(u64::from(early.tokens)), early.in_time);
+    page.paragraph(
+        Text::from(both!(
+            "Warn {tokens} tokens before compaction: that left {turns} turns in {in_time} of {reachable} cases.",
+            "圧縮の{tokens}トークン前に警告すると、{reachable}件中{in_time}件で{turns}ターン残りました。"
+        ))
+        .strong(),
+    );
+    let unreachable = found - reachable;
+    if unreachable > 0 {
+        page.item(both!(
+            "{n} had fewer turns before it and does not count",
+            "前のターンがもっと少ない圧縮{unreachable}件は数えていません",
+            n = count_en(unreachable, "other compaction")
+        ));
+    }
+    for proposal in [Some(early), tuning.late].into_iter().flatten() {
+        page.item(cost(tuning, proposal));
+    }
+    match diff {
+        None => page.paragraph(both!("Your config says so already.", "設定はすでにそうなっています。")),
+        Some(diff) => {
+            page.gap();
+            page.verbatim(diff);
+            page.gap();
+            page.paragraph(if applied {
+                both!("Written. New sessions use it.", "書き込みました。新しいセッションから有効です。")
+            } else {
+                both!("To write it: `tidegate tune --apply`", "書き込むには: `tidegate tune --apply`")
+            });
+        }
+    }
+    page
+}
+
+fn cost(tuning: &Tuning, proposal: Proposal) -> Bilingual {
+    let Proposal { warnings, tokens, turns, .. } = proposal;
+    let tokens = short_tokens(u64::from(tokens));
+    let (sessions, all) = (tuning.sessions, tuning.turns);
+    let per = format!("{:.1}", 100.0 * warnings as f64 / all.max(1) as f64);
+    both!(
+        "at {tokens} left, for {n}: {m} in {sessions} sessions, {per} per 100 turns",
+        "残り{tokens}（{turns}ターン分）: セッション{sessions}件で警告{warnings}回、100ターンあたり{per}回",
+        n = count_en(turns as usize, "turn"),
+        m = count_en(warnings, "warning")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::print::looks::assert_looks;
+
+    fn tuned() -> Tuning {
+        let proposal = |turns, tokens, warnings| Proposal { turns, tokens, in_time: 38, warnings };
+        Tuning {
+            sessions: 120,
+            turns: 1410,
+            compactions: 52,
+            reachable: 40,
+            early: Some(proposal(3, 61_000, 71)),
+            late: Some(proposal(1, 22_000, 58)),
+        }
+    }
+
+    #[test]
+    fn a_proposal_looks_well() {
+        let diff = "--- config.toml\n+++ config.toml\n@@ -1 +1,2 @@\n [context_warning]\n+early = \"61k\"";
+        assert_looks("tune", &tune_page(&tuned(), 3, Some(diff), false));
+        let few = Tuning { early: None, late: None, reachable: 4, compactions: 6, ..tuned() };
+        assert_looks("tune-too-few", &tune_page(&few, 3, None, false));
+    }
+
+    #[test]
+    fn comments_and_other_settings_stay() {
+        let text = "lang = \"en\" # mine\n\n[context_warning]\nearly = \"47k\" # often\n";
+        let changed = set_values(text, &[("early", "61k".to_owned()), ("late", "22k".to_owned())]).unwrap();
+        assert_eq!(
+            changed,
+            "lang = \"en\" # mine\n\n[context_warning]\nearly = \"61k\" # often\nlate = \"22k\"\n"
+        );
+        assert!(set_values("context_warning = 3", &[("early", "1k".to_owned())]).is_err());
+        assert!(set_values("a b", &[]).is_err());
+    }
+}

@@ -1,0 +1,157 @@
+//! When to warn, from how past sessions came to their compactions.
+//!
+//! A warning comes at the first event that sees the tokens left fall below its threshold. So each compaction has a smallest
+//! threshold that would have left enough turns, and the proposal is enough for 95 of 100 of them.
+
+use serde::Serialize;
+
+use crate::context::{ContextCourse, CurvePoint};
+
+/// With fewer compactions, 95 of 100 means nothing.
+pub const ENOUGH: usize = 20;
+
+const PERCENT: usize = 95;
+
+/// Thresholds are whole thousands.
+const STEP: u32 = 1000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Proposal {
+    /// Turns that it leaves.
+    pub turns: u32,
+    /// Tokens left.
+    pub tokens: u32,
+    /// Compactions before which it leaves them.
+    pub in_time: usize,
+    /// How often it warns in all sessions.
+    pub warnings: usize,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Tuning {
+    pub sessions: usize,
+    pub turns: usize,
+    /// Automatic ones.
+    pub compactions: usize,
+    /// Of them, those with enough turns before them for any warning to leave that many.
+    pub reachable: usize,
+    /// `None` without enough of them.
+    pub early: Option<Proposal>,
+    /// Leaves one turn.
+    pub late: Option<Proposal>,
+}
+
+/// The answers between two compactions.
+struct Span<'a> {
+    points: &'a [CurvePoint],
+    /// The turn of the automatic compaction at its end.
+    end: Option<u32>,
+}
+
+fn spans(course: &ContextCourse) -> Vec<Span<'_>> {
+    let mut spans = Vec::new();
+    let mut from = 0;
+    for compaction in &course.compactions {
+        let end = (!compaction.is_by_hand).then(|| u32::try_from(compaction.turn).unwrap_or(u32::MAX));
+        spans.push(Span { points: &course.curve[from..compaction.answers], end });
+        from = compaction.answers;
+    }
+    spans.push(Span { points: &course.curve[from..], end: None });
+    spans
+}
+
+impl Span<'_> {
+    /// The turn and the tokens left at each event that could have warned.
+    fn seen(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.points.iter().filter_map(|point| Some((point.seen?, point.left?)))
+    }
+
+    /// The smallest threshold that leaves so many turns; `None` if none does.
+    fn needed(&self, turns: u32) -> Option<u32> {
+        let latest = self.end?.checked_sub(turns)?;
+        self.seen().filter(|(turn, _)| *turn <= latest).map(|(_, left)| left).min()
+    }
+
+    fn warns(&self, tokens: u32) -> bool {
+        self.seen().any(|(_, left)| left <= tokens)
+    }
+}
+
+impl Tuning {
+    /// For early warnings that leave at least `turns`.
+    pub fn of<'a>(courses: impl Iterator<Item = &'a ContextCourse>, turns: u32) -> Tuning {
+        let mut tuning = Tuning::default();
+        let mut all = Vec::new();
+        for course in courses {
+            tuning.sessions += 1;
+            tuning.turns += course.curve.last().map_or(0, |last| last.turn as usize);
+            all.extend(spans(course));
+        }
+        tuning.compactions = all.iter().filter(|span| span.end.is_some()).count();
+        tuning.reachable = all.iter().filter(|span| span.needed(turns).is_some()).count();
+        tuning.early = propose(&all, turns);
+        tuning.late = propose(&all, 1).filter(|late| tuning.early.is_some_and(|early| late.tokens < early.tokens));
+        tuning
+    }
+}
+
+fn propose(all: &[Span<'_>], turns: u32) -> Option<Proposal> {
+    let mut needed: Vec<u32> = all.iter().filter_map(|span| span.needed(turns)).collect();
+    if needed.len() < ENOUGH {
+        return None;
+    }
+    needed.sort_unstable();
+    let at = (needed.len() * PERCENT).div_ceil(100) - 1;
+    let tokens = needed[at].div_ceil(STEP) * STEP;
+    Some(Proposal {
+        turns,
+        tokens,
+        in_time: needed.iter().filter(|needed| **needed <= tokens).count(),
+        warnings: all.iter().filter(|span| span.warns(tokens)).count(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::made_up::MadeUp;
+    use crate::player::play_session;
+    use crate::seen_files::ProjectFiles;
+    use tidegate_core::feature::config::Config;
+    use tidegate_core::meter::Threshold;
+
+    /// Ten turns, each of which adds so many tokens, then a compaction at 160k.
+    fn course(growth: u64, config: &Config) -> ContextCourse {
+        let mut made = MadeUp::new();
+        for turn in 0..10 {
+            made = made.prompt("go").answers(160_000 - (9 - turn) * growth, "done");
+        }
+        let session = made.prompt("next").compacts("auto", 160_000, "Summary").answers(20_000, "on").read();
+        play_session(&session, "/w/shop", &ProjectFiles::default(), config).unwrap().context
+    }
+
+    #[test]
+    fn a_proposal_leaves_its_turns_in_the_engine_too() {
+        let own = Config::default();
+        let courses: Vec<ContextCourse> = (0..40).map(|n| course(1_000 + n * 200, &own)).collect();
+        let tuning = Tuning::of(courses.iter(), 3);
+        assert_eq!((tuning.compactions, tuning.reachable), (40, 40));
+        let early = tuning.early.unwrap();
+        assert!(early.in_time >= 38 && early.warnings >= early.in_time, "{early:?}");
+        let mut changed = Config::default();
+        changed.policies.pressure.early = Threshold::Tokens(u64::from(early.tokens));
+        let in_time = (0..40).filter(|n| {
+            let course = course(1_000 + n * 200, &changed);
+            course.compactions[0].early.is_some_and(|ahead| ahead.turns >= 3)
+        });
+        assert_eq!(in_time.count(), early.in_time);
+    }
+
+    #[test]
+    fn few_compactions_are_no_evidence() {
+        let own = Config::default();
+        let courses: Vec<ContextCourse> = (0..ENOUGH as u64 - 1).map(|n| course(1_000 + n, &own)).collect();
+        let tuning = Tuning::of(courses.iter(), 3);
+        assert_eq!((tuning.early, tuning.late, tuning.compactions), (None, None, ENOUGH - 1));
+    }
+}
