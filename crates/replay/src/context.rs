@@ -190,7 +190,7 @@ impl ContextCourse {
         let Some(last) = self.compactions.last_mut() else { return };
         let kept: Vec<&str> = last.kept.iter().map(String::as_str).collect();
         let found = measure_survival(&survival.lost, "", &kept);
-        last.survival = Some(Survival { kept: survival.kept + found.kept, of: survival.of, lost: found.lost });
+        last.survival = Some(Survival { kept: survival.kept + found.kept, of: survival.of, ..found });
         last.kept = Vec::new();
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use tidegate_hook::host::claude_code::client;
 use tidegate_memory::act;
 use tidegate_memory::memory::Memory;
 use tidegate_memory::store::Store;
@@ -35,7 +36,7 @@ fn row_of(here: &Here, recent: &Recent, session: Session) -> SessionRow {
     let known = recent.sessions.get(session.id.as_str());
     let marks = session.marks;
     SessionRow {
-        is_open: cycle::is_live(&here.state, session.id.as_str(), here.now),
+        is_open: cycle::is_live(&here.state, session.id.as_str(), here.now, client::is_running),
         root: marks.session.root.or_else(|| known.and_then(|known| known.project.clone())),
         last: known.map(|known| known.last).or(marks.session.attached),
         curve: known.map(|known| known.curve.clone()).unwrap_or_default(),

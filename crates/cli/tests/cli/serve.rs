@@ -69,10 +69,10 @@ fn planted() -> Sandbox {
     let at =
         |payload: Value| addressed(payload, SESSION, &sandbox.path().join("t.jsonl"), &sandbox.project());
     let code = sandbox.project().join("<b>.ts");
-    sandbox.event(&at(json!({ "hook_event_name": "SessionStart", "source": "startup" })));
-    sandbox.event(&at(json!({ "hook_event_name": "PostToolUse", "tool_name": "Edit", "tool_use_id": "1",
+    let _ = sandbox.event(&at(json!({ "hook_event_name": "SessionStart", "source": "startup" })));
+    let _ = sandbox.event(&at(json!({ "hook_event_name": "PostToolUse", "tool_name": "Edit", "tool_use_id": "1",
         "tool_input": { "file_path": code, "old_string": "a", "new_string": "b" }, "tool_response": { "filePath": code } })));
-    sandbox.event(&at(
+    let _ = sandbox.event(&at(
         json!({ "hook_event_name": "Stop", "stop_hook_active": false, "last_assistant_message": "Done." }),
     ));
     let rows = [
@@ -183,7 +183,7 @@ fn an_open_page_hears_of_news() {
         assert!(stream.read_line(&mut line).expect("a head") > 0, "the head has an end");
     }
     let payload = json!({ "hook_event_name": "SessionStart", "source": "startup" });
-    sandbox.event(&addressed(payload, SESSION, &sandbox.path().join("t.jsonl"), &sandbox.project()));
+    let _ = sandbox.event(&addressed(payload, SESSION, &sandbox.path().join("t.jsonl"), &sandbox.project()));
     while !line.starts_with("event: news") {
         line.clear();
         assert!(stream.read_line(&mut line).expect("news") > 0, "the stream stays open");

@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 use tidegate_core::meter::short_tokens;
 use tidegate_core::time::Millis;
+use tidegate_hook::host::claude_code::client;
 use tidegate_state::feature::cycle;
 
 use super::{Shown, Viewing, folder_name, short_id};
@@ -19,7 +20,7 @@ pub(super) fn show(viewing: &Viewing<'_>) -> Shown {
     let sessions = viewing.here.newest(SHOWN);
     let (open, ended): (Vec<&Session>, Vec<&Session>) = sessions
         .iter()
-        .partition(|session| cycle::is_live(&viewing.here.state, session.id.as_str(), viewing.here.now));
+        .partition(|session| cycle::is_live(&viewing.here.state, session.id.as_str(), viewing.here.now, client::is_running));
     let body = html! {
         h1 { (viewing.say(&title)) }
         @if sessions.is_empty() {

@@ -29,8 +29,8 @@ const PERSON_JA: [&str; 11] =
     ["私", "僕", "俺", "こちら", "見せて", "聞いて", "相談", "承認", "許可", "レビューする", "確認するまで"];
 
 /// The newest constraint that concerns the stage.
-pub(super) fn find_reservation<'c>(constraints: &'c [String], stage: &Stage) -> Option<&'c str> {
-    constraints.iter().rev().map(String::as_str).find(|constraint| reserves(constraint, stage))
+pub(super) fn find_reservation<'c>(constraints: &'c [impl AsRef<str>], stage: &Stage) -> Option<&'c str> {
+    constraints.iter().rev().map(AsRef::as_ref).find(|constraint| reserves(constraint, stage))
 }
 
 fn reserves(constraint: &str, stage: &Stage) -> bool {
