@@ -47,7 +47,7 @@ pub fn list_missing(
                 .zip(evidence.head.as_deref())
                 .is_some_and(|(began, now)| now != NO_COMMIT && now != began.commit);
             let has_new = evidence.commits.is_none_or(|made| made > active.empty_commits);
-            (!(moved && has_new) && !active.published).then_some(Missing::Commit)
+            (!(active.published || moved && has_new)).then_some(Missing::Commit)
         }
         DoneWhen::File(path) => (!evidence.written.contains(path)).then(|| Missing::File(path.clone())),
     };

@@ -29,7 +29,7 @@ fn gate(arguments: &str) -> Reply {
 fn phase(to: usize) -> Reply {
     match to {
         ..=3 => gate(&format!("phase {to}")),
-        _ => Reply::bash(format!("sed -i 's/^current_phase: .*/current_phase: {to}/' {MANIFEST}")),
+        _ => Reply::bash(format!("perl -pi -e 's/^current_phase: .*/current_phase: {to}/' {MANIFEST}")),
     }
 }
 
