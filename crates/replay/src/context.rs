@@ -166,9 +166,11 @@ impl ContextCourse {
             turn,
             at,
             is_by_hand: start.is_by_hand,
-            tokens_before: start
-                .tokens_before
-                .or(self.curve.last().filter(|_| answers > before).map(|last| u64::from(last.used))),
+            tokens_before: start.tokens_before.or(self
+                .curve
+                .last()
+                .filter(|_| answers > before)
+                .map(|last| u64::from(last.used))),
             entry: start.entry.clone(),
             early,
             late,
@@ -257,7 +259,8 @@ mod tests {
 
     #[test]
     fn a_sudden_compaction_comes_without_a_warning() {
-        let made = MadeUp::new().prompt("a").answers(60_000, "b").prompt("paste").compacts("auto", 180_000, "x");
+        let made =
+            MadeUp::new().prompt("a").answers(60_000, "b").prompt("paste").compacts("auto", 180_000, "x");
         let course = course(made.answers(20_000, "on"), &Config::default());
         assert!(course.warnings.is_empty() && !course.compactions[0].was_warned());
     }
@@ -278,8 +281,13 @@ mod tests {
     #[test]
     fn forecasts_are_compared_with_the_next_automatic_compaction() {
         let even = (0..9).fold(MadeUp::new(), |made, n| made.prompt("go").answers(120_000 + n * 9_000, "ok"));
-        let course = course(even.prompt("x").compacts("auto", 195_000, "s").answers(9_000, "y"), &Config::default());
+        let course =
+            course(even.prompt("x").compacts("auto", 195_000, "s").answers(9_000, "y"), &Config::default());
         assert!(!course.forecasts.is_empty());
-        assert!(course.forecasts.iter().all(|check| check.predicted.abs_diff(check.real) <= 1), "{:?}", course.forecasts);
+        assert!(
+            course.forecasts.iter().all(|check| check.predicted.abs_diff(check.real) <= 1),
+            "{:?}",
+            course.forecasts
+        );
     }
 }

@@ -205,11 +205,7 @@ pub(crate) struct EntryReader {
 
 impl EntryReader {
     pub(crate) fn new() -> EntryReader {
-        EntryReader {
-            answers: Host::ClaudeCode.parser(&[Sought::Answers]),
-            calls: HashMap::new(),
-            line: 0,
-        }
+        EntryReader { answers: Host::ClaudeCode.parser(&[Sought::Answers]), calls: HashMap::new(), line: 0 }
     }
 
     /// A line that was too long to be read.
@@ -362,7 +358,13 @@ fn read_system(entry: &mut Entry, whole: &Members<'_>) {
     entry.boundary = Some(BoundaryMeta {
         is_by_hand: meta.text("trigger").is_some_and(|trigger| trigger == "manual"),
         tokens_before: meta.number("preTokens"),
-        kept: kept.map(list).unwrap_or_default().into_iter().filter_map(short_text).map(Cow::into_owned).collect(),
+        kept: kept
+            .map(list)
+            .unwrap_or_default()
+            .into_iter()
+            .filter_map(short_text)
+            .map(Cow::into_owned)
+            .collect(),
     });
 }
 

@@ -130,9 +130,9 @@ impl Scratch {
 
     /// A path of this folder as the session knows it.
     pub fn unmap(&self, text: &str) -> String {
-        self.places.iter().fold(text.to_owned(), |text, (path, place)| {
-            text.replace(place.to_string_lossy().as_ref(), path)
-        })
+        self.places
+            .iter()
+            .fold(text.to_owned(), |text, (path, place)| text.replace(place.to_string_lossy().as_ref(), path))
     }
 
     /// Writes the project's files as they were at a time.

@@ -605,9 +605,7 @@ fn is_answered_by_client(following: &VecDeque<Entry>) -> bool {
             EntryKind::System if entry.subtype == "local_command" => return true,
             EntryKind::Input if text.starts_with("<local-command-std") => return true,
             EntryKind::Input if !entry.is_meta => return true,
-            EntryKind::Input
-                if !text.starts_with("Caveat") && !text.starts_with("<local-command-caveat") =>
-            {
+            EntryKind::Input if !text.starts_with("Caveat") && !text.starts_with("<local-command-caveat") => {
                 return false;
             }
             _ => {}

@@ -18,9 +18,9 @@ const SHOWN: usize = 60;
 pub(super) fn show(viewing: &Viewing<'_>) -> Shown {
     let title = both!("Sessions", "セッション");
     let sessions = viewing.here.newest(SHOWN);
-    let (open, ended): (Vec<&Session>, Vec<&Session>) = sessions
-        .iter()
-        .partition(|session| cycle::is_live(&viewing.here.state, session.id.as_str(), viewing.here.now, client::is_running));
+    let (open, ended): (Vec<&Session>, Vec<&Session>) = sessions.iter().partition(|session| {
+        cycle::is_live(&viewing.here.state, session.id.as_str(), viewing.here.now, client::is_running)
+    });
     let body = html! {
         h1 { (viewing.say(&title)) }
         @if sessions.is_empty() {
