@@ -42,7 +42,7 @@ impl WarningLevel {
 }
 
 /// A context warning that Tidegate would have given.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GivenWarning {
     pub level: WarningLevel,
     pub line: usize,
@@ -166,9 +166,11 @@ impl ContextCourse {
             turn,
             at,
             is_by_hand: start.is_by_hand,
-            tokens_before: start
-                .tokens_before
-                .or(self.curve.last().filter(|_| answers > before).map(|last| u64::from(last.used))),
+            tokens_before: start.tokens_before.or(self
+                .curve
+                .last()
+                .filter(|_| answers > before)
+                .map(|last| u64::from(last.used))),
             entry: start.entry.clone(),
             early,
             late,
@@ -186,11 +188,12 @@ impl ContextCourse {
     }
 
     /// A fact in a message that the client kept whole is not lost.
-    pub(crate) fn measure(&mut self, survival: Survival) {
+    pub(crate) fn measure(&mut self, survival: &Survival) {
         let Some(last) = self.compactions.last_mut() else { return };
         let kept: Vec<&str> = last.kept.iter().map(String::as_str).collect();
         let found = measure_survival(&survival.lost, "", &kept);
-        last.survival = Some(Survival { kept: survival.kept + found.kept, of: survival.of, lost: found.lost });
+        last.survival =
+            Some(Survival { kept: survival.kept + found.kept, of: survival.of, lost: found.lost });
         last.kept = Vec::new();
     }
 }
@@ -257,7 +260,8 @@ mod tests {
 
     #[test]
     fn a_sudden_compaction_comes_without_a_warning() {
-        let made = MadeUp::new().prompt("a").answers(60_000, "b").prompt("paste").compacts("auto", 180_000, "x");
+        let made =
+            MadeUp::new().prompt("a").answers(60_000, "b").prompt("paste").compacts("auto", 180_000, "x");
         let course = course(made.answers(20_000, "on"), &Config::default());
         assert!(course.warnings.is_empty() && !course.compactions[0].was_warned());
     }
@@ -278,8 +282,13 @@ mod tests {
     #[test]
     fn forecasts_are_compared_with_the_next_automatic_compaction() {
         let even = (0..9).fold(MadeUp::new(), |made, n| made.prompt("go").answers(120_000 + n * 9_000, "ok"));
-        let course = course(even.prompt("x").compacts("auto", 195_000, "s").answers(9_000, "y"), &Config::default());
+        let course =
+            course(even.prompt("x").compacts("auto", 195_000, "s").answers(9_000, "y"), &Config::default());
         assert!(!course.forecasts.is_empty());
-        assert!(course.forecasts.iter().all(|check| check.predicted.abs_diff(check.real) <= 1), "{:?}", course.forecasts);
+        assert!(
+            course.forecasts.iter().all(|check| check.predicted.abs_diff(check.real) <= 1),
+            "{:?}",
+            course.forecasts
+        );
     }
 }

@@ -101,7 +101,8 @@ pub fn replay_files(
     let threads = threads.unwrap_or(available).clamp(1, MOST_THREADS);
     let merged = Mutex::new(Merged::default());
     each(files, threads, |at, file| {
-        let glanced = glance(file, notify).unwrap_or_else(|error| (Glanced::Unreadable(error.to_string()), Vec::new()));
+        let glanced =
+            glance(file, notify).unwrap_or_else(|error| (Glanced::Unreadable(error.to_string()), Vec::new()));
         lock(&merged).add(at, glanced);
     });
     let Merged { mut projects, glanced, .. } = merged.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -180,7 +181,8 @@ fn read_lines(
     notify: &(dyn Fn(u64) + Sync),
     mut take: impl FnMut(&mut SessionReader) -> Result<(), String>,
 ) -> Result<(), String> {
-    let open = || -> io::Result<BoundedLines> { Ok(BoundedLines::new(bounded::open(&file.path)?, LONGEST_LINE)) };
+    let open =
+        || -> io::Result<BoundedLines> { Ok(BoundedLines::new(bounded::open(&file.path)?, LONGEST_LINE)) };
     let mut lines = open().map_err(|error| error.to_string())?;
     let mut told = 0;
     while let Some(line) = lines.next_line().map_err(|error| error.to_string())? {

@@ -169,7 +169,11 @@ impl ReplayReport {
     pub fn of(replayed: &Replayed, since: Option<Millis>) -> ReplayReport {
         let mut report = ReplayReport { since, ..ReplayReport::default() };
         report.left_out = LeftOut {
-            other_hosts: replayed.other_hosts.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect(),
+            other_hosts: replayed
+                .other_hosts
+                .iter()
+                .map(|(name, count)| ((*name).to_owned(), *count))
+                .collect(),
             subagent_files: replayed.of_agents,
             other_files: replayed.other_files,
             unreadable_files: replayed.unreadable.len(),

@@ -162,7 +162,7 @@ pub enum Reads {
 impl SessionReader {
     pub fn new(reads: Reads) -> SessionReader {
         SessionReader {
-            entries: EntryReader::new(),
+            entries: EntryReader::new(reads != Reads::Files),
             waiting: VecDeque::with_capacity(NEAR + 1),
             walk: Walk { reads, ..Walk::default() },
             unread_lines: 0,
@@ -605,9 +605,7 @@ fn is_answered_by_client(following: &VecDeque<Entry>) -> bool {
             EntryKind::System if entry.subtype == "local_command" => return true,
             EntryKind::Input if text.starts_with("<local-command-std") => return true,
             EntryKind::Input if !entry.is_meta => return true,
-            EntryKind::Input
-                if !text.starts_with("Caveat") && !text.starts_with("<local-command-caveat") =>
-            {
+            EntryKind::Input if !text.starts_with("Caveat") && !text.starts_with("<local-command-caveat") => {
                 return false;
             }
             _ => {}

@@ -90,7 +90,8 @@ impl Tuning {
         tuning.compactions = all.iter().filter(|span| span.end.is_some()).count();
         tuning.reachable = all.iter().filter(|span| span.needed(turns).is_some()).count();
         tuning.early = propose(&all, turns);
-        tuning.late = propose(&all, 1).filter(|late| tuning.early.is_some_and(|early| late.tokens < early.tokens));
+        tuning.late =
+            propose(&all, 1).filter(|late| tuning.early.is_some_and(|early| late.tokens < early.tokens));
         tuning
     }
 }

@@ -75,7 +75,8 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let replayed = past.replay(&files, &past.config);
     let tuning = Tuning::of(replayed.sessions.iter().map(|session| &session.context), args.turns);
     let own = past.env.place.config();
-    let change = tuning.early.zip(own).map(|(early, path)| Change::of(path, early, tuning.late)).transpose()?;
+    let change =
+        tuning.early.zip(own).map(|(early, path)| Change::of(path, early, tuning.late)).transpose()?;
     let diff = change.as_ref().map(Change::diff).filter(|diff| !diff.is_empty());
     let mut applied = false;
     if let Some(change) = change.as_ref().filter(|_| args.apply && diff.is_some()) {

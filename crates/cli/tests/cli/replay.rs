@@ -46,7 +46,8 @@ impl Session {
         let call = format!("c{}", self.lines.len());
         let block = json!({"type": "tool_use", "id": call, "name": "Edit", "input": input});
         let result = json!({"type": "tool_result", "tool_use_id": call, "content": "updated"});
-        let entry = json!({"type": "user", "toolUseResult": {"filePath": path}, "message": {"content": [result]}});
+        let entry =
+            json!({"type": "user", "toolUseResult": {"filePath": path}, "message": {"content": [result]}});
         self.answer(used, &json!([block])).line(entry)
     }
 
@@ -83,7 +84,8 @@ fn month(sandbox: &Sandbox) {
 fn the_finding_is_the_first_line_and_nothing_is_written() {
     let sandbox = Sandbox::new();
     month(&sandbox);
-    fs::write(sandbox.home().join(".claude/projects/-shop/notes.jsonl"), "{\"a\":1}\n").expect("another file");
+    fs::write(sandbox.home().join(".claude/projects/-shop/notes.jsonl"), "{\"a\":1}\n")
+        .expect("another file");
     let before = sandbox.everything();
     let ran = sandbox.run(&["replay"]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);

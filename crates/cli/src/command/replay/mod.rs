@@ -145,10 +145,12 @@ fn no_transcripts(path: Option<&Path>) -> CliError {
             "if they are elsewhere, name the folder: `tidegate replay PATH`",
             "別の場所にあるなら、フォルダを指定してください: `tidegate replay PATH`"
         )),
-        Some(path) => CliError::new(both!("no transcripts in {path}", "{path} に記録がありません")).hint(both!(
-            "a transcript is a `.jsonl` file; those of Claude Code are in ~/.claude/projects",
-            "記録は `.jsonl` ファイルです。Claude Code では ~/.claude/projects にあります"
-        )),
+        Some(path) => {
+            CliError::new(both!("no transcripts in {path}", "{path} に記録がありません")).hint(both!(
+                "a transcript is a `.jsonl` file; those of Claude Code are in ~/.claude/projects",
+                "記録は `.jsonl` ファイルです。Claude Code では ~/.claude/projects にあります"
+            ))
+        }
     }
 }
 

@@ -156,7 +156,8 @@ fn list_sessions(page: &mut Page, report: &ReplayReport, view: &View<'_>) {
     for session in report.session_list.iter().take(shown(view)) {
         let (when, project) = (view.clock.minute(session.to), project_name(session));
         let peak = short_tokens(u64::from(session.peak_tokens));
-        let (turns, untested, compactions) = (session.turns, session.untested.len(), session.compactions.len());
+        let (turns, untested, compactions) =
+            (session.turns, session.untested.len(), session.compactions.len());
         let curve = sparkline(&session.curve, session.window);
         let line = both!(
             "{curve} {peak} {project}, {when}: {n}",
@@ -168,8 +169,7 @@ fn list_sessions(page: &mut Page, report: &ReplayReport, view: &View<'_>) {
             line = line + Text::from(both!(", {untested} untested", "、確認なし{untested}件")).warning();
         }
         if compactions > 0 {
-            let words =
-                both!(", {n}", "、圧縮{compactions}件", n = count_en(compactions, "compaction"));
+            let words = both!(", {n}", "、圧縮{compactions}件", n = count_en(compactions, "compaction"));
             line = line + words;
         }
         page.item(line);
@@ -272,8 +272,9 @@ fn list_untested(page: &mut Page, report: &ReplayReport, view: &View<'_>) {
         let words = cause_words(&stop.cause);
         let head = both!("{project}: {en}", "{project}: {ja}", en = words.en, ja = words.ja);
         let command = stop.command.as_deref().unwrap_or_default().replace('`', "'");
-        let command = tidegate_core::text::cut::cut_after(command.lines().next().unwrap_or_default(), COMMAND)
-            .into_owned();
+        let command =
+            tidegate_core::text::cut::cut_after(command.lines().next().unwrap_or_default(), COMMAND)
+                .into_owned();
         let run = if command.is_empty() { Text::default() } else { data(format!(", `{command}`")) };
         page.item(Text::from(head) + run);
         let place = place(view, &session.file, stop.run_line.unwrap_or(stop.line));
@@ -322,7 +323,14 @@ fn list_left_out(page: &mut Page, report: &ReplayReport) {
     let n = left.subagent_files;
     add(n, both!("{m} of subagents", "サブエージェントの記録{n}件", m = count_en(n, "transcript")));
     let n = left.repeated_turns;
-    add(n, both!("{m} that a continued session repeats", "続きのセッションが繰り返すターン{n}件", m = count_en(n, "turn")));
+    add(
+        n,
+        both!(
+            "{m} that a continued session repeats",
+            "続きのセッションが繰り返すターン{n}件",
+            m = count_en(n, "turn")
+        ),
+    );
     let n = left.damaged_lines;
     add(n, both!("{m}", "壊れた行{n}行", m = count_en(n, "damaged line")));
     let n = left.other_files;

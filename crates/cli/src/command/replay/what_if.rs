@@ -95,7 +95,8 @@ mod tests {
     fn settings_are_read_like_those_of_a_file() {
         let own = Config::default();
         assert!(what_if(None, &[]).apply(&own).unwrap().is_none());
-        let changed = what_if(None, &["context-warning.late=20k", "verify_stop.blocks=3"]).apply(&own).unwrap();
+        let changed =
+            what_if(None, &["context-warning.late=20k", "verify_stop.blocks=3"]).apply(&own).unwrap();
         let policies = changed.unwrap().policies;
         assert_eq!(policies.pressure.late, Threshold::Tokens(20_000));
         assert_eq!(policies.verify_stop.blocks.get(), 3);
