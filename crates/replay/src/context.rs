@@ -42,7 +42,7 @@ impl WarningLevel {
 }
 
 /// A context warning that Tidegate would have given.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GivenWarning {
     pub level: WarningLevel,
     pub line: usize,
@@ -188,7 +188,7 @@ impl ContextCourse {
     }
 
     /// A fact in a message that the client kept whole is not lost.
-    pub(crate) fn measure(&mut self, survival: Survival) {
+    pub(crate) fn measure(&mut self, survival: &Survival) {
         let Some(last) = self.compactions.last_mut() else { return };
         let kept: Vec<&str> = last.kept.iter().map(String::as_str).collect();
         let found = measure_survival(&survival.lost, "", &kept);

@@ -135,6 +135,7 @@ pub(crate) enum EntryKind {
 
 /// The parts that matter here, taken out of the form in which a subagent's entry is wrapped.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "flags of the wire")]
 pub(crate) struct Entry {
     /// In the file, counted from 1.
     pub(crate) line: usize,
@@ -197,6 +198,8 @@ enum ResultUse {
 
 /// Reads lines of one transcript in their order: the tool of a call tells what is kept of its result.
 pub(crate) struct EntryReader {
+    /// Also usage and contents of the main thread's messages.
+    reads_context: bool,
     answers: TranscriptParser,
     /// Calls without a result so far, by id.
     calls: HashMap<String, ResultUse>,
@@ -204,8 +207,9 @@ pub(crate) struct EntryReader {
 }
 
 impl EntryReader {
-    pub(crate) fn new() -> EntryReader {
-        EntryReader { answers: Host::ClaudeCode.parser(&[Sought::Answers]), calls: HashMap::new(), line: 0 }
+    pub(crate) fn new(reads_context: bool) -> EntryReader {
+        let answers = Host::ClaudeCode.parser(&[Sought::Answers]);
+        EntryReader { reads_context, answers, calls: HashMap::new(), line: 0 }
     }
 
     /// A line that was too long to be read.
@@ -216,7 +220,7 @@ impl EntryReader {
     /// `Ok(None)` for an empty line, an error for one that is not a JSON object.
     pub(crate) fn read(&mut self, line: &[u8]) -> Result<Option<Entry>, ()> {
         self.line += 1;
-        let text = String::from_utf8_lossy(line);
+        let text = std::str::from_utf8(line).map_or_else(|_| String::from_utf8_lossy(line), Cow::Borrowed);
         let text = text.trim();
         if text.is_empty() {
             return Ok(None);
@@ -253,7 +257,7 @@ impl EntryReader {
             EntryKind::Attachment => {
                 let queued = whole.object("attachment").filter(|it| it.owned("type") == "queued_command");
                 if let Some(prompt) = queued.and_then(|it| it.get("prompt")) {
-                    entry.subtype = "queued_command".to_owned();
+                    "queued_command".clone_into(&mut entry.subtype);
                     entry.text = join_text(prompt);
                 }
             }
@@ -269,7 +273,7 @@ impl EntryReader {
         let Some(message) = inner.object("message") else { return };
         entry.is_synthetic = message.text("model").is_some_and(|model| model == "<synthetic>");
         let content = message.get("content").unwrap_or_default();
-        keep_content(entry, content);
+        self.keep_content(entry, content);
         if content.starts_with('"') {
             entry.parts.extend(short_text(content).map(|text| Part::Text(text.into_owned())));
         }
@@ -280,9 +284,15 @@ impl EntryReader {
                 _ => {}
             }
         }
-        let is_counted = entry.agent.is_none() && !entry.is_api_error;
+        let is_counted = self.reads_context && entry.agent.is_none() && !entry.is_api_error;
         if is_counted && let Some(read) = self.answers.entry(line.as_bytes()) {
             entry.usage = usage_of(&read.kind);
+        }
+    }
+
+    fn keep_content(&self, entry: &mut Entry, content: &str) {
+        if self.reads_context && entry.agent.is_none() && content.len() <= LONGEST_KEPT {
+            content.clone_into(&mut entry.content);
         }
     }
 
@@ -314,7 +324,7 @@ impl EntryReader {
         entry.is_queued = whole.is_set("isQueued");
         let Some(message) = inner.object("message") else { return };
         let content = message.get("content").unwrap_or_default();
-        keep_content(entry, content);
+        self.keep_content(entry, content);
         entry.text = join_text(content);
         for block in list(content).into_iter().filter_map(Members::of) {
             if block.text("type").is_some_and(|kind| kind == "tool_result") {
@@ -366,12 +376,6 @@ fn read_system(entry: &mut Entry, whole: &Members<'_>) {
             .map(Cow::into_owned)
             .collect(),
     });
-}
-
-fn keep_content(entry: &mut Entry, content: &str) {
-    if entry.agent.is_none() && content.len() <= LONGEST_KEPT {
-        content.clone_into(&mut entry.content);
-    }
 }
 
 /// The whole result of a tool whose response hooks read. Of a longer one its texts are cut, and long lists left out.

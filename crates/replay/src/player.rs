@@ -320,7 +320,7 @@ impl<'a> Player<'a> {
         });
         let Some(mut boundary) = noted else { return };
         if let Some(survival) = boundary.survival.take() {
-            self.context.measure(survival);
+            self.context.measure(&survival);
             return;
         }
         for fact in &mut boundary.facts {

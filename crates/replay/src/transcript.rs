@@ -162,7 +162,7 @@ pub enum Reads {
 impl SessionReader {
     pub fn new(reads: Reads) -> SessionReader {
         SessionReader {
-            entries: EntryReader::new(),
+            entries: EntryReader::new(reads != Reads::Files),
             waiting: VecDeque::with_capacity(NEAR + 1),
             walk: Walk { reads, ..Walk::default() },
             unread_lines: 0,
