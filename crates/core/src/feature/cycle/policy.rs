@@ -576,9 +576,12 @@ impl StageEnd<'_> {
         }
     }
 
-    /// The person's own words, unless they were asked in this stage.
+    /// The person's own words, unless they were asked in this stage, or told after a no that it needs their yes.
     fn find_reservation(&self, next: usize) -> Option<&str> {
         let marks = self.facts.marks.value().filter(|_| !self.stage.asked)?;
+        if marks.session.noticed(&format!("{DECLINED}{} {}", self.stage.stage, self.stage.began.0)) {
+            return None;
+        }
         find_reservation(&marks.knowledge.constraints, &self.cycle.stages[next])
     }
 
