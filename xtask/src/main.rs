@@ -58,8 +58,7 @@ Usage: cargo xtask COMMAND
   bench store [--sizes A,B] [--runs N] [--only TEXT] [--in FOLDER] [--processes]
                              searches in a store of up to a million logs, beside the goal
   bench team [--members N] [--logs N] [--seconds N]
-                             pushes, pulls and searches of 500 members with 500,000 logs on one PostgreSQL server; a quarter of
-                             an hour
+                             pushes, pulls and searches of 500 members with 500,000 logs on one PostgreSQL server
   bench worker [--exchanges N]  how many exchanges the worker stores in a second
   bench import [--megabytes N] [--in FOLDER]
                              the import of 5 GB of transcripts: once, twice, killed and continued, while the worker records
