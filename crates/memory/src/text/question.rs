@@ -556,6 +556,23 @@ impl Question {
         true
     }
 
+    /// Keeps only the first of what the thesaurus has, as many for each slot as for the others.
+    pub fn keep_expansions(&mut self, most: usize) {
+        let of_slot = most / self.slots.len().max(1);
+        let mut kept: Vec<(ReadingOf, usize)> = Vec::new();
+        self.readings.retain(|reading| {
+            if reading.is_own() {
+                return true;
+            }
+            let place = kept.iter().position(|(of, _)| *of == reading.of).unwrap_or_else(|| {
+                kept.push((reading.of, 0));
+                kept.len() - 1
+            });
+            kept[place].1 += 1;
+            kept[place].1 <= of_slot.max(1)
+        });
+    }
+
     /// Adds what the thesaurus has for what it had, and fields of words: for a question that hardly anything fits.
     pub fn widen(&mut self) {
         for (first, atoms) in std::mem::take(&mut self.made_from) {
