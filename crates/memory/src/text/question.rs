@@ -499,7 +499,7 @@ impl Question {
                 from < term.to && term.from < to && importance > 0.0
             };
             let Some(slot) = (first..self.slots.len()).find(is_in) else { continue };
-            for number in fields.numbers(&term) {
+            for number in &term.groups {
                 match self.fields.iter_mut().find(|field| field.number == *number) {
                     Some(field) if field.slots.contains(&slot) => {}
                     Some(field) => field.slots.push(slot),
@@ -554,6 +554,23 @@ impl Question {
         }
         self.readings.extend(readings_of_term(term, worth, of));
         true
+    }
+
+    /// Keeps only the first of what the thesaurus has, as many for each slot as for the others.
+    pub fn keep_expansions(&mut self, most: usize) {
+        let of_slot = most / self.slots.len().max(1);
+        let mut kept: Vec<(ReadingOf, usize)> = Vec::new();
+        self.readings.retain(|reading| {
+            if reading.is_own() {
+                return true;
+            }
+            let place = kept.iter().position(|(of, _)| *of == reading.of).unwrap_or_else(|| {
+                kept.push((reading.of, 0));
+                kept.len() - 1
+            });
+            kept[place].1 += 1;
+            kept[place].1 <= of_slot.max(1)
+        });
     }
 
     /// Adds what the thesaurus has for what it had, and fields of words: for a question that hardly anything fits.

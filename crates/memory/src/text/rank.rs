@@ -52,10 +52,10 @@ const FIELD_TOO_COMMON: f64 = 0.5;
 const BY_COVERAGE: f64 = 0.85;
 
 /// The coverage by a text that has every word that any text has, if at least half of the words are of that kind.
-const ALL_THERE_IS: f64 = 0.4;
+const ALL_THERE_IS: f64 = 0.43;
 
 /// If every text covers less of a question, nothing is about it: by the number of its parts that a text has.
-const LEAST_COVERAGE: [f64; 4] = [0.39, 0.35, 0.28, 0.22];
+const LEAST_COVERAGE: [f64; 4] = [0.42, 0.375, 0.28, 0.22];
 
 /// A text that covers far less than the best one is not shown.
 const LEAST_OF_BEST: f64 = 0.4;
@@ -116,7 +116,7 @@ pub struct Scorer<'a> {
     weights: Vec<f64>,
     /// Per slot.
     slots: Vec<f64>,
-    /// A bit per slot: those that say something, and those of them whose own word is in some text.
+    /// A bit per slot: those that say something, and those of them, or else any, whose own word is in some text.
     tells: u32,
     known: u32,
     /// Per field of words.
@@ -199,7 +199,8 @@ impl<'a> Scorer<'a> {
             let mut of = question.readings.iter().zip(counts);
             of.any(|(reading, count)| reading.of == ReadingOf::Slot(slot) && reading.is_own() && *count > 0.0)
         };
-        let known = tells & bits(&is_in_text);
+        let in_text = bits(&is_in_text);
+        let known = if tells & in_text == 0 { in_text } else { tells & in_text };
         Scorer { question, weights, slots, tells, known, fields, field_words, readings, phrases, begins }
     }
 

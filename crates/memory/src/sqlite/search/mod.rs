@@ -42,6 +42,11 @@ const BY_TITLE: usize = 60;
 /// The index entries that may be read to find logs with several words.
 const ENTRIES: f64 = 100_000.0;
 
+/// A store of more texts is asked for fewer words that the thesaurus has, and once only if anything was found: each word
+/// costs time there.
+const LARGE: f64 = 100_000.0;
+const EXPANDED_IN_LARGE: usize = 32;
+
 /// The texts to read: logs, and others.
 const READ_LOGS: usize = 200;
 const READ_OTHERS: usize = 120;
@@ -84,7 +89,7 @@ pub(super) fn search_store(store: &Connection, query: &Query) -> Result<Found> {
     }
     let unfulfilled = std::mem::take(&mut question.wishes).typed;
     let mut found = StoreSearch::new(store, question.clone(), scope.clone(), limit)?.run()?;
-    if found.is_poor() {
+    if found.is_poor() && (found.hits.is_empty() || !is_large(count_all(store)?)) {
         question.widen();
         found = StoreSearch::new(store, question, scope, limit)?.run()?;
     }
@@ -92,6 +97,14 @@ pub(super) fn search_store(store: &Connection, query: &Query) -> Result<Found> {
         found.without.extend(unfulfilled);
     }
     Ok(found)
+}
+
+fn count_all(store: &Connection) -> Result<f64> {
+    Ok((index::count_texts(store, LOG_INDEX)? + index::count_texts(store, OTHERS_INDEX)?) as f64)
+}
+
+fn is_large(texts: f64) -> bool {
+    texts > LARGE
 }
 
 fn named_projects(store: &Connection) -> Result<Vec<NamedProject>> {
@@ -237,7 +250,7 @@ impl ReadText {
 impl<'a> StoreSearch<'a> {
     fn new(
         store: &'a Connection,
-        question: Question,
+        mut question: Question,
         mut scope: Scope,
         limit: usize,
     ) -> Result<StoreSearch<'a>> {
@@ -258,7 +271,10 @@ impl<'a> StoreSearch<'a> {
             }
         }
         scope.conditions.extend(conditions.into_iter().map(|(_, any)| format!("({any})")));
-        let all = index::count_texts(store, LOG_INDEX)? + index::count_texts(store, OTHERS_INDEX)?;
+        let all = count_all(store)?;
+        if is_large(all) {
+            question.keep_expansions(EXPANDED_IN_LARGE);
+        }
         let mut newest = store.prepare_cached("SELECT max(doc) FROM log")?;
         let newest: Option<i64> = newest.query_row([], |row| row.get(0))?;
         Ok(StoreSearch {
@@ -269,7 +285,7 @@ impl<'a> StoreSearch<'a> {
             counts: Vec::new(),
             of_fields: Vec::new(),
             is_cut: Vec::new(),
-            all: (all as f64).max(1.0),
+            all: all.max(1.0),
             newest: newest.map_or(Millis(0), index::doc_time),
             candidates: HashMap::new(),
             room: Vec::new(),
@@ -285,6 +301,9 @@ impl<'a> StoreSearch<'a> {
         }
         self.complete_words()?;
         self.list_together()?;
+        if is_large(self.all) {
+            self.question.fields.clear();
+        }
         for field in 0..self.question.fields.len() {
             self.list_field(field)?;
         }
