@@ -499,7 +499,7 @@ impl Question {
                 from < term.to && term.from < to && importance > 0.0
             };
             let Some(slot) = (first..self.slots.len()).find(is_in) else { continue };
-            for number in fields.numbers(&term) {
+            for number in &term.groups {
                 match self.fields.iter_mut().find(|field| field.number == *number) {
                     Some(field) if field.slots.contains(&slot) => {}
                     Some(field) => field.slots.push(slot),

@@ -28,7 +28,7 @@ pub(super) struct Thesaurus {
 pub(super) struct FoundTerm {
     pub(super) from: usize,
     pub(super) to: usize,
-    groups: Vec<u16>,
+    pub(super) groups: Vec<u16>,
 }
 
 impl Thesaurus {
@@ -117,11 +117,6 @@ impl Thesaurus {
             }
         }
         longest
-    }
-
-    /// The groups of a term.
-    pub(super) fn numbers<'a>(&self, found: &'a FoundTerm) -> &'a [u16] {
-        &found.groups
     }
 
     /// Everything in a group.
