@@ -44,7 +44,9 @@ fn dispatch() -> Done {
         ["bench"] => bench::run(bench::RUNS),
         ["bench", "store", rest @ ..] => bench::store::run(rest),
         ["bench", "team", rest @ ..] => bench::store::run_team(rest),
-        ["bench", rest @ ["worker" | "import", ..]] => bench::store::run_recording(rest),
+        ["bench", rest @ ..] if matches!(rest.first(), Some(&("worker" | "import"))) => {
+            bench::store::run_recording(rest)
+        }
         ["bench", "--runs", runs] => match runs.parse() {
             Ok(runs) if runs > 0 => bench::run(runs),
             _ => Err(Failure::new(format!("`{runs}` is no number of runs"))),

@@ -85,7 +85,8 @@ fn is_session_id(name: &str) -> bool {
 impl Scratch {
     /// `root` as [`find_root`] gives it.
     pub fn new(root: &str) -> Result<Scratch> {
-        let folder = make_folder().while_("a temporary folder")?;
+        let folder =
+            tempfile::Builder::new().prefix("tidegate-replay-").tempdir().while_("a temporary folder")?;
         let base = fs::canonicalize(folder.path()).while_("the temporary folder")?;
         let place_of = |path: &str| base.join(path.replace(':', "").trim_start_matches('/'));
         let mut places: Vec<(String, PathBuf)> =
@@ -227,13 +228,6 @@ impl Scratch {
         let is_plain = !path.components().any(|part| part.as_os_str() == "..");
         is_plain && path.starts_with(&self.base)
     }
-}
-
-/// In memory where the system has a place for that: a replay makes and removes thousands of small files.
-fn make_folder() -> std::io::Result<TempDir> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix("tidegate-replay-");
-    builder.tempdir_in("/dev/shm").or_else(|_| builder.tempdir())
 }
 
 /// `cp a b` names `b/a` too, in case that `b` is a folder.

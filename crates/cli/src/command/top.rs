@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::{Outcome, off};
-use crate::bilingual::both;
+use crate::bilingual::{Bilingual, both};
 use crate::error::CliError;
 use crate::language;
 use crate::print;
@@ -46,7 +46,7 @@ fn switch_off(project: Option<&str>) -> Result<(), CliError> {
         json: false,
     };
     off::run(&off::Args { project: None, ..args(None) })?;
-    let Some(policy) = ask(both!(
+    let Some(policy) = ask(&both!(
         "Policy to switch off in this project (empty: none): ",
         "このプロジェクトでオフにするポリシー（空欄: なし）: "
     ))?
@@ -56,10 +56,10 @@ fn switch_off(project: Option<&str>) -> Result<(), CliError> {
     if let Err(error) = off::run(&args(Some(policy))) {
         error.report();
     }
-    ask(both!("Enter returns to the sessions.", "Enter で一覧に戻ります。")).map(drop)
+    ask(&both!("Enter returns to the sessions.", "Enter で一覧に戻ります。")).map(drop)
 }
 
-fn ask(question: crate::bilingual::Bilingual) -> Result<Option<String>, CliError> {
+fn ask(question: &Bilingual) -> Result<Option<String>, CliError> {
     print::to_stderr(question.get(language::current()));
     std::io::stderr().flush().map_err(CliError::new)?;
     let mut line = String::new();

@@ -63,8 +63,9 @@ impl Curve {
     /// Every second point goes, except for those before a fall: they say when the client compacted.
     fn thin_out(&mut self) {
         let points = std::mem::take(&mut self.points);
-        let is_kept =
-            |at: usize| at % 2 == 0 || points.get(at + 1).is_none_or(|next| next.used < points[at].used / 2);
+        let is_kept = |at: usize| {
+            at.is_multiple_of(2) || points.get(at + 1).is_none_or(|next| next.used < points[at].used / 2)
+        };
         self.points =
             points.iter().enumerate().filter(|(at, _)| is_kept(*at)).map(|(_, point)| *point).collect();
     }

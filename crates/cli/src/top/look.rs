@@ -1,7 +1,9 @@
 //! Reads what the board shows.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
+use tidegate_core::feature::verification::work::ChangeSet;
 use tidegate_hook::host::claude_code::client;
 use tidegate_memory::act;
 use tidegate_memory::memory::Memory;
@@ -40,7 +42,7 @@ fn row_of(here: &Here, recent: &Recent, session: Session) -> SessionRow {
         root: marks.session.root.or_else(|| known.and_then(|known| known.project.clone())),
         last: known.map(|known| known.last).or(marks.session.attached),
         curve: known.map(|known| known.curve.clone()).unwrap_or_default(),
-        unchecked: marks.verification.changes.as_ref().map_or(0, |changes| changes.count()),
+        unchecked: marks.verification.changes.as_ref().map_or(0, ChangeSet::count),
         last_event: known.and_then(|known| known.last_event.clone()),
         id: session.id.to_string(),
     }
@@ -65,6 +67,6 @@ pub(super) fn search(here: &Here, words: &str) -> tidegate_memory::error::Result
     let Some(mut memory) = memory else { return Ok(nothing()) };
     let local = Some(clock.local_time());
     let found = memory.search(&Query { text: words.to_owned(), local, ..Query::default() })?;
-    let hits = act::with_authors(&mut memory, found.hits, &Default::default())?;
+    let hits = act::with_authors(&mut memory, found.hits, &BTreeMap::default())?;
     Ok(if hits.is_empty() { nothing() } else { hits_page(&clock, &hits, &found.without) })
 }

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use axum::Router;
@@ -21,7 +21,7 @@ use tokio::net::TcpListener;
 use super::document;
 use super::guard::{self, Guard};
 use super::site::{Site, preferred_lang};
-use super::view::{self, Asked, ViewError};
+use super::view::{self, Asked};
 use crate::error::CliError;
 use crate::language;
 use crate::recent::{Recent, journal_size};
@@ -33,7 +33,7 @@ const LOOK: Duration = Duration::from_millis(500);
 /// Shared by all requests.
 struct Serving {
     guard: Guard,
-    recent: Mutex<Recent>,
+    recent: RwLock<Recent>,
     /// Where a browser does not say which it wants.
     lang: Lang,
 }
@@ -61,7 +61,7 @@ impl Server {
         let recent = Recent::read(&here.state.journal(), here.now).map_err(CliError::new)?;
         let token = guard::new_token().map_err(CliError::new)?;
         let guard = Guard { token, port };
-        let serving = Serving { guard, recent: Mutex::new(recent), lang: language::current() };
+        let serving = Serving { guard, recent: RwLock::new(recent), lang: language::current() };
         Ok(Server { listener, serving: Arc::new(serving) })
     }
 
@@ -160,19 +160,15 @@ async fn answer(
     let lang = chosen.unwrap_or_else(|| preferred_lang(accepted, serving.lang));
     let site = Site { token: serving.guard.token.clone(), lang, is_chosen: chosen.is_some() };
     let work = move || {
-        let mut recent = serving.recent.lock().unwrap_or_else(PoisonError::into_inner);
-        recent.refresh(clock::now());
-        view::show(&site, &recent, &page, &id, &query.asked).map_err(|error| (site.clone(), error))
+        serving.recent.write().unwrap_or_else(PoisonError::into_inner).refresh(clock::now());
+        let recent = serving.recent.read().unwrap_or_else(PoisonError::into_inner);
+        match view::show(&site, &recent, &page, &id, &query.asked) {
+            Ok(page) => (StatusCode::OK, page),
+            Err(error) => (error.status(), view::show_error(&site, &error)),
+        }
     };
     match tokio::task::spawn_blocking(work).await {
-        Ok(Ok(page)) => Html(page.into_string()).into_response(),
-        Ok(Err((site, error))) => {
-            let code = match error {
-                ViewError::Missing => StatusCode::NOT_FOUND,
-                ViewError::Failed(_) => StatusCode::INTERNAL_SERVER_ERROR,
-            };
-            (code, Html(view::show_error(&site, &error).into_string())).into_response()
-        }
+        Ok((code, page)) => (code, Html(page.into_string())).into_response(),
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }
 }

@@ -1,5 +1,7 @@
 //! Where the pages of a server are, and in which language one is wanted.
 
+use std::fmt::Write as _;
+
 use tidegate_core::text::lang::Lang;
 
 use crate::bilingual::Bilingual;
@@ -50,7 +52,7 @@ pub(crate) fn escape(part: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-_".contains(&byte) {
             escaped.push(char::from(byte));
         } else {
-            escaped.push_str(&format!("%{byte:02X}"));
+            let _ = write!(escaped, "%{byte:02X}");
         }
     }
     escaped
@@ -58,13 +60,13 @@ pub(crate) fn escape(part: &str) -> String {
 
 /// Japanese where the browser asks for it before English.
 pub(crate) fn preferred_lang(accepted: Option<&str>, fallback: Lang) -> Lang {
-    let first = accepted.unwrap_or_default().split(',').map(|part| part.trim().to_ascii_lowercase());
+    let mut wanted = accepted.unwrap_or_default().split(',').map(|part| part.trim().to_ascii_lowercase());
     let known = |part: String| match part.get(..2) {
         Some("ja") => Some(Lang::Ja),
         Some("en") => Some(Lang::En),
         _ => None,
     };
-    first.filter_map(known).next().unwrap_or(fallback)
+    wanted.find_map(known).unwrap_or(fallback)
 }
 
 #[cfg(test)]

@@ -90,7 +90,8 @@ fn a_prompt_of_an_agents_client_states_and_lifts_nothing() {
 /// Whoever empties the state between two events, nothing is said that is not so.
 #[test]
 fn without_its_state_a_compaction_passes_in_silence() {
-    let lose: [(&str, fn(&Sandbox)); 4] = [
+    type Lose = fn(&Sandbox);
+    let lose: [(&str, Lose); 4] = [
         ("marks emptied", |sandbox| fs::write(sandbox.session(SESSION).join("marks"), "").expect("a file")),
         ("marks deleted", |sandbox| fs::remove_file(sandbox.session(SESSION).join("marks")).expect("a file")),
         ("session deleted", |sandbox| fs::remove_dir_all(sandbox.session(SESSION)).expect("a folder")),

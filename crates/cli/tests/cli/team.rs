@@ -157,7 +157,8 @@ fn no_tag_brings_what_was_said_elsewhere_to_the_team() {
     ann.ok("memory push");
     let kept = ann.ok("memory show log asked");
     assert!(kept.contains("SAID-ELSEWHERE") && kept.contains("which is in another project"), "{kept}");
-    let logs = cluster.sql(&database, "SELECT uid, to_jsonb(log) FROM tidegate.log ORDER BY uid").unwrap();
+    let logs =
+        cluster.sql(&database, "SELECT uid, to_jsonb(log) FROM tidegate.log ORDER BY uid").expect("SQL");
     assert!(logs.contains("ann-harbour-l1") && !logs.contains("SAID-ELSEWHERE"), "{logs}");
     assert!(ann.ok("memory team").contains("to send       0 rows\n"));
 }
@@ -339,14 +340,14 @@ fn what_is_said_of_a_team_is_so() {
     );
     ann.ok("memory push");
     // A row that the server does not take, and what it said.
-    cluster.sql(&database, "ALTER TABLE tidegate.topic ADD CHECK (title <> 'Unlucky')").unwrap();
+    cluster.sql(&database, "ALTER TABLE tidegate.topic ADD CHECK (title <> 'Unlucky')").expect("SQL");
     ann.ok("memory topic add Unlucky --project harbour");
     let refused = ann.run("memory push");
     assert!(refused.code == Some(1) && refused.stderr.contains("topic_title_check"), "{}", refused.stderr);
     assert!(ann.ok("memory team").contains("refused       postgres://"));
     // Moved there, what was forgotten there is not said to be there; the config to come names all that is needed.
     let url = format!("postgres://{}@localhost:{}/{database}", Cluster::USER, cluster.port());
-    cluster.sql(&database, "ALTER TABLE tidegate.topic DROP CONSTRAINT topic_title_check").unwrap();
+    cluster.sql(&database, "ALTER TABLE tidegate.topic DROP CONSTRAINT topic_title_check").expect("SQL");
     cluster
         .sql(&database, "INSERT INTO tidegate.forgotten (uid, change) VALUES ('ann-private-l2', 1)")
         .unwrap();
@@ -418,7 +419,7 @@ fn the_commands_for_a_team_work_as_they_are_printed() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let text = fs::read_to_string(root.join("docs/team.md")).expect("the document");
     let database = cluster.database();
-    cluster.sql("postgres", &format!("DROP DATABASE {database}")).unwrap();
+    cluster.sql("postgres", &format!("DROP DATABASE {database}")).expect("SQL");
     let named = |line: &str| {
         line.replace("memory_admin", "admin_of_docs")
             .replace("'…'", "'pw'")
@@ -497,9 +498,9 @@ struct Hopeless {
 fn hopeless_addresses(cluster: &Cluster, plain: &Proxy, cut: &Proxy) -> Vec<Hopeless> {
     let (database, empty) = (team_database(cluster), cluster.database());
     let (newer, older) = (team_database(cluster), team_database(cluster));
-    cluster.sql(&newer, "INSERT INTO tidegate.version (version) VALUES (99)").unwrap();
-    cluster.sql(&older, "DELETE FROM tidegate.version WHERE version > 1").unwrap();
-    cluster.sql("postgres", "CREATE ROLE stranger LOGIN PASSWORD 'pw'").unwrap();
+    cluster.sql(&newer, "INSERT INTO tidegate.version (version) VALUES (99)").expect("SQL");
+    cluster.sql(&older, "DELETE FROM tidegate.version WHERE version > 1").expect("SQL");
+    cluster.sql("postgres", "CREATE ROLE stranger LOGIN PASSWORD 'pw'").expect("SQL");
     let (user, port) = (Cluster::USER, cluster.port());
     let ca_file = || Some(cluster.ca_file().display().to_string());
     let at = |place: String| format!("postgres://{user}@{place}");

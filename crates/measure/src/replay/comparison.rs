@@ -229,6 +229,7 @@ impl Agreement {
 mod tests {
     use super::*;
     use crate::replay::labels::Part;
+    use tidegate_core::time::Millis;
     use tidegate_replay::turn::{Ending, TurnEnd};
 
     fn label(session: &str, turn: usize, label: Label) -> LabelledEnd {
@@ -253,7 +254,7 @@ mod tests {
             said: String::new(),
             running: Vec::new(),
         };
-        JudgedEnd { end, outcome, run: None }
+        JudgedEnd { end, line: 1, at: Millis(0), is_blocked: outcome.is_held(), outcome, run: None }
     }
 
     #[test]

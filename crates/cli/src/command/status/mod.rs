@@ -475,12 +475,16 @@ impl Verified {
 const WATCH: Duration = Duration::from_secs(2);
 
 pub(crate) fn run(args: &Args) -> Outcome {
-    while args.watch {
-        print::clear_screen();
-        show(args)?;
+    loop {
+        if args.watch {
+            print::clear_screen();
+        }
+        let code = show(args)?;
+        if !args.watch {
+            return Ok(code);
+        }
         std::thread::sleep(WATCH);
     }
-    show(args)
 }
 
 fn show(args: &Args) -> Outcome {

@@ -17,8 +17,10 @@ use crate::web::site::escape;
 /// Rows on a page.
 const ROWS: usize = 30;
 
+type Title = fn() -> Bilingual;
+
 /// The lists, by the value in the address.
-const LISTS: [(&str, fn() -> Bilingual); 3] = [
+const LISTS: [(&str, Title); 3] = [
     ("exchanges", || both!("Exchanges", "やりとり")),
     ("decisions", || both!("Decisions", "決定")),
     ("topics", || both!("Topics", "トピック")),

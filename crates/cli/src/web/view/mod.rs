@@ -7,6 +7,7 @@ mod session;
 mod sessions;
 mod work;
 
+use axum::http::StatusCode;
 use maud::{Markup, html};
 use serde::Deserialize;
 use tidegate_core::pipeline::record::Record;
@@ -37,6 +38,15 @@ pub(super) struct Asked {
 pub(super) enum ViewError {
     Missing,
     Failed(CliError),
+}
+
+impl ViewError {
+    pub(super) fn status(&self) -> StatusCode {
+        match self {
+            ViewError::Missing => StatusCode::NOT_FOUND,
+            ViewError::Failed(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
 }
 
 impl<E: Into<CliError>> From<E> for ViewError {

@@ -1,6 +1,7 @@
 //! All sessions of this machine, those that are open first.
 
 use maud::{Markup, html};
+use tidegate_core::feature::verification::work::ChangeSet;
 use tidegate_core::meter::short_tokens;
 use tidegate_core::time::Millis;
 use tidegate_hook::host::claude_code::client;
@@ -53,7 +54,7 @@ fn card(viewing: &Viewing<'_>, session: &Session) -> Markup {
     let last = known.map(|known| known.last).filter(|at| *at > Millis(0)).or(marks.session.attached);
     let curve = known.map(|known| &known.curve);
     let point = curve.and_then(|curve| curve.points.last());
-    let unverified = marks.verification.changes.as_ref().map_or(0, |changes| changes.count());
+    let unverified = marks.verification.changes.as_ref().map_or(0, ChangeSet::count);
     let use_text = point.map(|point| {
         let used = short_tokens(point.used);
         match point.end {
