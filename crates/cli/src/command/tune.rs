@@ -72,7 +72,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     if let Some(since) = args.since.map(|when| when.since(past.now)) {
         files.retain(|file| file.changed >= since);
     }
-    let replayed = past.replay(&files, &past.config);
+    let replayed = Past::replay(&files, &past.config);
     let tuning = Tuning::of(replayed.sessions.iter().map(|session| &session.context), args.turns);
     let own = past.env.place.config();
     let change =
