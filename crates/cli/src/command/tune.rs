@@ -12,7 +12,7 @@ use toml_edit::{DocumentMut, Item, Table, value};
 
 use super::Outcome;
 use super::memory::row_filter::When;
-use super::replay::{Past, replay_with_bar};
+use super::replay::Past;
 use crate::approval::{self, Consent, Request};
 use crate::bilingual::{Bilingual, both, count_en};
 use crate::error::CliError;
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     if let Some(since) = args.since.map(|when| when.since(past.now)) {
         files.retain(|file| file.changed >= since);
     }
-    let replayed = replay_with_bar(&files, &past.config);
+    let replayed = Past::replay(&files, &past.config);
     let tuning = Tuning::of(replayed.sessions.iter().map(|session| &session.context), args.turns);
     let own = past.env.place.config();
     let change =

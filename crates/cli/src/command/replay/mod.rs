@@ -109,27 +109,27 @@ impl Past {
         }
         Ok(files)
     }
-}
 
-/// With a bar, where a person looks at stderr.
-pub(crate) fn replay_with_bar(files: &[TranscriptFile], config: &Config) -> Replayed {
-    let total: u64 = files.iter().map(|file| 2 * file.bytes).sum();
-    let (bar, read) = (Mutex::new(ProgressBar::of(total)), AtomicU64::new(0));
-    let n = files.len();
-    let replayed = replay_files(files, config, None, &|bytes| {
-        let read = read.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        if let Ok(mut bar) = bar.try_lock() {
-            bar.see(read, || both!("{n} transcripts", "記録{n}件"));
+    /// With a bar, where a person looks at stderr.
+    pub(crate) fn replay(files: &[TranscriptFile], config: &Config) -> Replayed {
+        let total: u64 = files.iter().map(|file| 2 * file.bytes).sum();
+        let (bar, read) = (Mutex::new(ProgressBar::of(total)), AtomicU64::new(0));
+        let n = files.len();
+        let replayed = replay_files(files, config, None, &|bytes| {
+            let read = read.fetch_add(bytes, Ordering::Relaxed) + bytes;
+            if let Ok(mut bar) = bar.try_lock() {
+                bar.see(read, || both!("{n} transcripts", "記録{n}件"));
+            }
+        });
+        if let Ok(mut bar) = bar.lock() {
+            bar.clear();
         }
-    });
-    if let Ok(mut bar) = bar.lock() {
-        bar.clear();
+        for (path, why) in replayed.unreadable.iter().take(NAMED) {
+            let path = path.display();
+            remark::warn(both!("cannot read {path}: {why}", "{path} を読めません: {why}"));
+        }
+        replayed
     }
-    for (path, why) in replayed.unreadable.iter().take(NAMED) {
-        let path = path.display();
-        remark::warn(both!("cannot read {path}: {why}", "{path} を読めません: {why}"));
-    }
-    replayed
 }
 
 /// Files that are named one by one.
@@ -190,11 +190,11 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let recent: Vec<TranscriptFile> = files.iter().filter(|file| file.changed >= since).cloned().collect();
     let mut period = args.since.map_or(Period::LastDays(DAYS), |_| Period::Since(since));
     let (mut chosen, mut from) = (recent, Some(since));
-    let mut replayed = replay_with_bar(&chosen, changed.as_ref().unwrap_or(&past.config));
+    let mut replayed = Past::replay(&chosen, changed.as_ref().unwrap_or(&past.config));
     let mut report = ReplayReport::of(&replayed, from);
     if report.sessions == 0 && args.since.is_none() {
         if chosen.len() < files.len() {
-            replayed = replay_with_bar(&files, changed.as_ref().unwrap_or(&past.config));
+            replayed = Past::replay(&files, changed.as_ref().unwrap_or(&past.config));
         }
         (period, chosen, from) = (Period::Everything, files, None);
         report = ReplayReport::of(&replayed, from);
@@ -203,7 +203,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
         return Err(no_transcripts(args.paths.first().map(PathBuf::as_path)));
     }
     drop(replayed);
-    let unchanged = changed.map(|_| ReplayReport::of(&replay_with_bar(&chosen, &past.config), from));
+    let unchanged = changed.map(|_| ReplayReport::of(&Past::replay(&chosen, &past.config), from));
     if args.json {
         let unchanged = unchanged.as_ref().map(|report| Finding {
             stops: &report.stops,
