@@ -194,7 +194,7 @@ pub(crate) fn run_child(transcripts: &Path, home: &Path) -> Done {
         report.new,
         report.known,
         report.bytes,
-        (processor_time() - before).as_secs_f64(),
+        processor_time().saturating_sub(before).as_secs_f64(),
         clock.elapsed().as_secs_f64(),
         peak_memory_mb()
     ));

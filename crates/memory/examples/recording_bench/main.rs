@@ -72,7 +72,7 @@ impl Home {
             data_dir: Some(folder.join("data")),
             ..PlaceEnv::default()
         };
-        let state = StateDir::open(&place).map_err(|error| error.to_string())?;
+        let state = StateDir::open(&place)?;
         Ok(Home { place, state })
     }
 

@@ -60,12 +60,13 @@ impl SessionWriter<'_> {
         self.write_line(at, &log.uid, "user", &prompt, &Value::Null)?;
         // Output of tools has quotation marks and line breaks, which have to be unescaped if they are read.
         let word = |place: usize| &corpus.words[0][(number * 7 + place) % corpus.words[0].len()];
-        let output: String = (0..LINES_OF_OUTPUT)
+        let output: Vec<String> = (0..LINES_OF_OUTPUT)
             .map(|place| {
                 let [one, two, three] = [word(place), word(place * 3 + 1), word(place * 5 + 2)];
                 format!("        let {one} = {two}::{three}(\"{two}/{three}\", &{one}_{two}).map_err(|error| error.{three}())?;\n")
             })
             .collect();
+        let output = output.concat();
         for call in 0..TOOL_CALLS {
             let id = format!("toolu_{number}_{call}");
             let file = log.files.first().map_or("src/lib.rs", String::as_str);

@@ -41,7 +41,7 @@ pub(crate) fn measure(exchanges: usize) -> Done {
         }
         let (clock, before) = (Instant::now(), processor_time());
         let report = work(&home.state, &mut memory)?;
-        let seconds = (processor_time() - before).as_secs_f64();
+        let seconds = processor_time().saturating_sub(before).as_secs_f64();
         let rate = report.new as f64 / seconds;
         line(&format!(
             "    {name:<28}{rate:>6.0} a second on the processor, {:.0} by the clock (goal at least {GOAL}) {}",

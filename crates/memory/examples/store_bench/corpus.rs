@@ -346,7 +346,7 @@ fn known_words(language: usize) -> Vec<&'static str> {
 
 fn mix_in(known: &[&str], words: &mut [String]) {
     for (word, known) in words.iter_mut().skip(FIRST_KNOWN).step_by(3).zip(known) {
-        *word = (*known).to_owned();
+        (*known).clone_into(word);
     }
 }
 
