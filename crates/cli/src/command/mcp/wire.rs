@@ -14,6 +14,9 @@ use rmcp::model::{
 use rmcp::transport::Transport;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
+
+use super::LAST_CALLS;
 
 /// Far above any real message. A longer one is skipped without being kept.
 const LONGEST_LINE: u64 = 1024 * 1024;
@@ -35,6 +38,10 @@ pub(super) struct Wire {
     /// Messages of a batch after its first.
     rest: VecDeque<ClientJsonRpcMessage>,
     answers: Answers,
+    /// Requests without an answer yet.
+    open: Vec<RequestId>,
+    /// When the input ended, requests were open: they are waited for until then.
+    ends: Option<Instant>,
     /// An answer could not be written.
     nobody_reads: bool,
 }
@@ -51,7 +58,14 @@ impl Wire {
                 }
             }
         });
-        Wire { lines, rest: VecDeque::new(), answers: Answers::default(), nobody_reads: false }
+        Wire {
+            lines,
+            rest: VecDeque::new(),
+            answers: Answers::default(),
+            open: Vec::new(),
+            ends: None,
+            nobody_reads: false,
+        }
     }
 
     /// Returns the first message of a line; the others wait. Errors are answered at once.
@@ -99,6 +113,15 @@ impl Wire {
         }
         Ok(self.rest.pop_front())
     }
+
+    fn noted(&mut self, message: ClientJsonRpcMessage) -> ClientJsonRpcMessage {
+        if let JsonRpcMessage::Request(request) = &message {
+            self.open.push(request.id.clone());
+        } else if let Some(id) = cancelled_request(&message) {
+            self.open.retain(|open| *open != id);
+        }
+        message
+    }
 }
 
 impl Transport<RoleServer> for Wire {
@@ -108,6 +131,8 @@ impl Transport<RoleServer> for Wire {
         &mut self,
         message: ServerJsonRpcMessage,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let answered = answered_request(&message);
+        self.open.retain(|open| Some(open) != answered);
         let written = self.answers.give(&message);
         self.nobody_reads |= written.is_err();
         std::future::ready(written)
@@ -116,14 +141,21 @@ impl Transport<RoleServer> for Wire {
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
             if let Some(message) = self.rest.pop_front() {
-                return Some(message);
+                return Some(self.noted(message));
             }
             if self.nobody_reads {
                 return None;
             }
-            let line = self.lines.recv().await?;
+            let Some(line) = self.lines.recv().await else {
+                // The end of the transport drops answers that are late. This is asked again after each answer.
+                if !self.open.is_empty() {
+                    let ends = *self.ends.get_or_insert_with(|| Instant::now() + LAST_CALLS);
+                    sleep_until(ends).await;
+                }
+                return None;
+            };
             if let Some(message) = self.take(&line).ok()? {
-                return Some(message);
+                return Some(self.noted(message));
             }
         }
     }
@@ -222,6 +254,14 @@ fn cancelled_request(message: &ClientJsonRpcMessage) -> Option<RequestId> {
     }
 }
 
+fn answered_request(message: &ServerJsonRpcMessage) -> Option<&RequestId> {
+    match message {
+        JsonRpcMessage::Response(response) => Some(&response.id),
+        JsonRpcMessage::Error(error) => error.id.as_ref(),
+        _ => None,
+    }
+}
+
 fn make_refusal(code: ErrorCode, why: impl Into<String>) -> ErrorData {
     ErrorData::new(code, why.into(), None)
 }
@@ -253,16 +293,12 @@ struct Answers {
 
 impl Answers {
     fn give(&mut self, message: &ServerJsonRpcMessage) -> io::Result<()> {
-        let id = match message {
-            JsonRpcMessage::Response(response) => {
-                if let ServerResult::InitializeResult(hello) = &response.result {
-                    self.batches = hello.protocol_version == WITH_BATCHES;
-                }
-                Some(&response.id)
-            }
-            JsonRpcMessage::Error(error) => error.id.as_ref(),
-            _ => None,
-        };
+        if let JsonRpcMessage::Response(response) = message
+            && let ServerResult::InitializeResult(hello) = &response.result
+        {
+            self.batches = hello.protocol_version == WITH_BATCHES;
+        }
+        let id = answered_request(message);
         let message = serde_json::to_value(message)?;
         let batch = self.batched.iter_mut().find_map(|batch| {
             let at = batch.awaited.iter().position(|awaited| Some(awaited) == id)?;
