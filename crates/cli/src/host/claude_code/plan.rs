@@ -37,7 +37,7 @@ pub(crate) fn plan_entries(target: &Target, plan: &mut Plan) -> Result<(), CliEr
     plan_misread(target, plan)
 }
 
-fn plan_settings(
+pub(crate) fn plan_settings(
     target: &Target,
     place: Place,
     entries: &Entries<'_>,
@@ -247,7 +247,7 @@ pub(crate) fn plan_entries_back(target: &Target, plan: &mut Plan) -> Result<bool
     Ok(removed)
 }
 
-fn plan_settings_back(target: &Target, place: Place, plan: &mut Plan) -> Result<bool, CliError> {
+pub(crate) fn plan_settings_back(target: &Target, place: Place, plan: &mut Plan) -> Result<bool, CliError> {
     let nothing = both!("nothing of Tidegate there", "Tidegate の記述はありません");
     let Some(old) = place.read()? else {
         plan.record.forget(&place.file);
