@@ -149,7 +149,7 @@ pub(crate) fn plan_init(target: &Target, choice: &Choice<'_>, records: &Records)
     // Files that settings refer to come first.
     plan_link(target, records, &mut plan)?;
     if let Some(hooks) = target.other_host() {
-        return plan_other_host(target, hooks, choice, plan);
+        return plan_other_host(target, hooks, choice, records, plan);
     }
     if choice.status_line_only {
         claude_code::plan::plan_status_line(target, &mut plan)?;
@@ -190,6 +190,7 @@ fn plan_other_host(
     target: &Target,
     hooks: &'static HostHooks,
     choice: &Choice<'_>,
+    records: &Records,
     mut plan: Plan,
 ) -> Result<Plan, CliError> {
     if let Some(preset) = choice.preset {
@@ -208,6 +209,7 @@ fn plan_other_host(
         let entries = Entries { hooks: Some(Caller::OfHost(hooks, &target.call)), status_line: false };
         claude_code::plan::plan_settings(target, place, &entries, both!("hooks", "フック"), &mut plan)?;
     }
+    claude_code::plan::plan_skills_of(target, hooks, records, choice.is_strict, &mut plan)?;
     if hooks.host == Host::Codex {
         codex::plan::plan_server(target, &mut plan)?;
     }
@@ -220,7 +222,7 @@ fn plan_other_host(
 }
 
 /// Of the host that was named, or of all.
-fn plan_other_hosts_back(target: &Target, plan: &mut Plan) -> Result<bool, CliError> {
+fn plan_other_hosts_back(target: &Target, records: &Records, plan: &mut Plan) -> Result<bool, CliError> {
     let mut removed = false;
     for hooks in HOSTS.iter().filter(|hooks| target.host.is_none_or(|host| host == hooks.host)) {
         let Some(place) = target.hooks_of(hooks) else { continue };
@@ -229,6 +231,7 @@ fn plan_other_hosts_back(target: &Target, plan: &mut Plan) -> Result<bool, CliEr
         if is_there || plan.record.of(&place.file).is_some() {
             removed |= claude_code::plan::plan_settings_back(target, place, plan)?;
         }
+        claude_code::plan::plan_skills_of_back(target, hooks, records, plan)?;
         if hooks.host == Host::Codex {
             removed |= codex::plan::plan_server_back(target, plan)?;
         }
@@ -440,7 +443,7 @@ fn plan_exclude_back(target: &Target, records: &Records, plan: &mut Plan) -> Res
 pub(crate) fn plan_uninstall(target: &Target, records: &Records) -> Result<Plan, CliError> {
     let mut plan = Plan::new(records.load(&target.root), target.now);
     let was_installed = !plan.record.files.is_empty();
-    let removed_of_others = plan_other_hosts_back(target, &mut plan)?;
+    let removed_of_others = plan_other_hosts_back(target, records, &mut plan)?;
     if target.other_host().is_some() {
         let is_last = plan.record.files.iter().all(|kept| kept.kind == Kind::Ignore);
         if is_last {

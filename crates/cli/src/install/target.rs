@@ -98,6 +98,15 @@ impl Target {
         }
     }
 
+    /// Below the folder of another host.
+    pub(crate) fn of_host_folder(&self, hooks: &HostHooks, path: &str) -> Option<Place> {
+        if self.is_user {
+            hooks.person_folder(&self.env.place).map(|folder| Place::plain(folder.join(path)))
+        } else {
+            Some(self.place(Path::new(hooks.home).join(path)))
+        }
+    }
+
     pub(crate) fn place(&self, path: impl AsRef<Path>) -> Place {
         Place { shown: self.shown.join(path.as_ref()), file: self.root.join(path.as_ref()) }
     }

@@ -287,7 +287,10 @@ impl Hook {
         let starts = event.kind == EventKind::SessionStart;
         let is_known = caller.is_some_and(|caller| client::is_known(caller, clients, starts));
         let only_answers = !clients.is_empty() && !is_known && !client::is_of_session(caller, clients);
-        (caller.filter(|_| !is_known), only_answers)
+        // Another host's shell tool names its session, and its hooks do not.
+        let is_own_shell = event.host != Host::ClaudeCode
+            && self.env.session.as_deref().is_some_and(|session| session == event.session.as_str());
+        (caller.filter(|_| !is_known), only_answers || is_own_shell)
     }
 
     fn here<'a>(
