@@ -9,6 +9,7 @@ use tidegate_core::host::Host;
 use tidegate_state::place::PlaceEnv;
 
 use super::claude_code::registrations::Registration;
+use super::claude_code::{settings_file, settings_text};
 use super::codex;
 use crate::bilingual::Bilingual;
 
@@ -59,6 +60,13 @@ impl HostHooks {
             Some(project) => Some(project.join(self.in_project)),
             None => Some(self.person_folder(place)?.join(self.in_home)),
         }
+    }
+
+    /// A file here or of the person has Tidegate's hooks.
+    pub(crate) fn is_installed(&self, project: Option<&Path>, place: &PlaceEnv, program: &str) -> bool {
+        let files = [project.and_then(|project| self.file(Some(project), place)), self.file(None, place)];
+        let text = |file: PathBuf| settings_file::read_text(&file);
+        files.into_iter().flatten().filter_map(text).any(|text| settings_text::has_ours(&text, program))
     }
 
     /// The person uses this host.

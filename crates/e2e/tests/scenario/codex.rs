@@ -3,12 +3,14 @@
 use std::fs;
 
 use serde_json::{Value, json};
+use tidegate_e2e::client::Launch;
 use tidegate_e2e::home::Home;
 use tidegate_e2e::host::Output;
 use tidegate_e2e::host::codex::{Codex, hook_runs, shell};
 use tidegate_e2e::host::settle;
+use tidegate_e2e::model::{Model, Reply, Script};
 use tidegate_e2e::openai::{OpenAi, Request, Step};
-use tidegate_e2e::tidegate::Tidegate;
+use tidegate_e2e::tidegate::{Tidegate, binary};
 
 use super::work::gradle;
 
@@ -180,20 +182,36 @@ fn what_a_compaction_lost_comes_back_with_it() {
     settle(&home);
 }
 
+/// One memory: what was said in Codex is found on the command line and by the model in Claude Code.
 #[test]
-fn a_conversation_is_found_from_everywhere() {
+fn a_conversation_is_found_from_claude_code() {
     let home = project();
     let tidegate = install(&home, &[]);
-    let model =
-        OpenAi::start(vec![Step::text("The queue drains at night, because the lock is held until then.")]);
+    let model = OpenAi::start(vec![Step::text("The zebra queue drains at night, because of a lock.")]);
     let host = Codex::new(&home, &model);
     let output = host.ask_as_person("Why is the zebra queue slow?");
     assert_healthy(&output, &tidegate);
     tidegate.run(&["worker", "--once"]);
-    let found: Value =
-        serde_json::from_str(&tidegate.run(&["memory", "search", "zebra queue", "--json"])).expect("JSON");
-    let first = found["results"][0].to_string();
-    assert!(first.contains("zebra"), "{found:#}");
+    let printed = tidegate.run(&["memory", "search", "zebra queue", "--json"]);
+    assert!(printed.contains("Why is the zebra queue slow?"), "{printed}");
+    // A session without a person is not recorded.
+    let output = host.ask("What about the giraffe queue?");
+    assert_eq!(output.exit, Some(0));
+    tidegate.run(&["worker", "--once"]);
+    assert!(!tidegate.run(&["memory", "search", "giraffe", "--json"]).contains("What about the giraffe"));
+
+    let search = Reply::tool("mcp__tidegate__search", json!({ "query": "zebra queue" }));
+    let model = Model::start(Script::new().main(search).main(Reply::text("found")));
+    let server = json!({ "mcpServers": { "tidegate": { "command": binary(), "args": ["mcp"] } } });
+    let run = Launch::new(&home, &model)
+        .argument("--mcp-config")
+        .argument(server.to_string())
+        .argument("--strict-mcp-config")
+        .argument("--allowedTools")
+        .argument("mcp__tidegate")
+        .ask("Was the zebra queue ever discussed?");
+    let found = model.main_requests().last().expect("a request").last_tool_result().text;
+    assert!(found.contains("zebra") && found.contains("slow"), "{found} {run:?}");
 }
 
 /// Codex says nothing when it skips a hook: doctor does, and knows by the same hash when a person has trusted it.
