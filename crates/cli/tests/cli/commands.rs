@@ -318,8 +318,8 @@ fn journal_and_explain() {
 
     let lines = |args: &[&str]| sandbox.run(&[&["journal", "--json"], args].concat()).ok().lines().count();
     assert_eq!((lines(&[]), lines(&["--last", "2"]), lines(&["--last", "0"])), (4, 2, 0));
-    assert_eq!((lines(&["--session", SESSION]), lines(&["--policy", "context-warning"])), (3, 1));
-    assert_eq!(lines(&["--policy", "pressure"]), 1, "by its former id");
+    assert_eq!((lines(&["--session", SESSION]), lines(&["--policy", "context-warning"])), (3, 2));
+    assert_eq!(lines(&["--policy", "pressure"]), 2, "by its former id");
     assert_eq!(lines(&["--session", "never-seen"]), 0);
     // As they were written.
     let json: Vec<Value> = sandbox

@@ -122,7 +122,7 @@ impl Day {
     fn act(&mut self, planned: &Planned, scene: &Scene<'_>) -> Done {
         let member = &scene.members[planned.member];
         let shared = scene.projects.of(member);
-        let is_anew = (planned.round + planned.member) % 4 == 0;
+        let is_anew = (planned.round + planned.member).is_multiple_of(4);
         match planned.act {
             Act::Push => {
                 let topic = scene.first_topic

@@ -147,13 +147,14 @@ mod tests {
         let base = fs::canonicalize(folder.path()).unwrap();
         fs::create_dir_all(base.join(".git/logs")).unwrap();
         let name = |letter: char| letter.to_string().repeat(40);
-        let began = Millis(1000_000);
+        let began = Millis(1_000_000);
         // Each move: the commit that it leads to, the second, and what git writes.
         let count = |moves: &[(char, u64, &str)]| {
             let mut from = '0';
             let mut log = String::new();
             for (to, at, how) in moves {
-                log += &format!("{} {} A B <a@b.c> {at} +0900\t{how}\n", name(from), name(*to));
+                let (from_id, to_id) = (name(from), name(*to));
+                log.extend([&*from_id, " ", &to_id, &format!(" A B <a@b.c> {at} +0900\t{how}\n")]);
                 from = *to;
             }
             fs::write(base.join(".git/logs/HEAD"), log).unwrap();

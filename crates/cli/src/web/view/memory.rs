@@ -10,7 +10,7 @@ use super::{Asked, Shown, ViewError, Viewing};
 use crate::bilingual::{Bilingual, both};
 use crate::command::memory::row_words::{ShownRow, decision_row, log_row, topic_row};
 use crate::command::memory::show::{decision_page, log_page, read_topic, topic_page};
-use crate::print::text::marked_words;
+use crate::print::text::{Text, data, marked_words};
 use crate::web::document::Part;
 use crate::web::site::escape;
 
@@ -116,12 +116,12 @@ fn hit_row(viewing: &Viewing<'_>, hit: &Hit) -> Markup {
     let at = tidegate_core::time::Millis::from_iso(&hit.at);
     html! {
         @match link {
-            Some(link) => a href=(link) { (hit.title) },
-            None => strong { (hit.title) },
+            Some(link) => a href=(link) { (data(&hit.title).html(viewing.site.lang)) },
+            None => strong { (data(&hit.title).html(viewing.site.lang)) },
         }
         p.dim {
             (viewing.say(&kind))
-            @if let Some(project) = &hit.project { " · " (project) }
+            @if let Some(project) = &hit.project { " · " (data(project).html(viewing.site.lang)) }
             @if let Some(at) = at { " · " (viewing.time(at)) }
         }
         @if !hit.snippet.is_empty() { p { (marked_words(&hit.snippet).html(viewing.site.lang)) } }
@@ -178,8 +178,8 @@ fn list_rows(viewing: &Viewing<'_>, rows: impl Iterator<Item = (String, ShownRow
         ol.rows {
             @for (page, row) in rows {
                 li {
-                    a href=(viewing.site.link(&page)) { (row.title) }
-                    p.dim { (viewing.say(&row.details())) }
+                    a href=(viewing.site.link(&page)) { (data(&row.title).html(viewing.site.lang)) }
+                    p.dim { (Text::from(row.details()).html(viewing.site.lang)) }
                 }
             }
         }
