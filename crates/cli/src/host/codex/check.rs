@@ -24,7 +24,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     for file in files {
         is_installed |= check_file(seen, &file, &config, found);
     }
-    if !is_installed {
+    if !is_installed && HOOKS.is_found(&seen.env.place) {
         found.ok(both!("Tidegate is not installed for Codex.", "Codex 用にはインストールされていません。"));
     }
 }
