@@ -24,7 +24,8 @@ Tidegate's hooks.
 
 ## What works where
 
-Made from the program's own table. \"Yes\" and \"partly\" were seen with the version that the tests run.
+Made from the program's own table. Tests on the real Codex show the gates for edits and \"done\", checks, meter, notes, lost facts and
+memory. Gates before agents start, stages and messages follow from its protocol, and are tested with its payloads only.
 
 ";
 
