@@ -10,7 +10,6 @@ use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::marks::Marks;
 use tidegate_core::feature::memory::relay_log;
-use tidegate_core::host::Host;
 use tidegate_core::meter::forecast::{self, Forecast};
 use tidegate_core::meter::sources::MeterSources;
 use tidegate_core::meter::transcript::EventTrace;
@@ -224,12 +223,13 @@ impl Here {
             self.env.host_settings(&host_settings::read(root.as_deref(), self.env.place.host().as_deref()))
         };
         let host = known.and_then(|known| known.session.host.clone()).unwrap_or_else(read);
+        let of = path.as_deref().and_then(transcript::find_writer).unwrap_or_default();
         let transcript = match &path {
             None => Ok(None),
             Some(path) if !path.exists() => {
                 Err(NoReading::Broken(format!("{}: no such file", path.display())))
             }
-            Some(path) => transcript::last_reading(Host::ClaudeCode, path, EventTrace::None, &|| true),
+            Some(path) => transcript::last_reading(of, path, EventTrace::None, &|| true),
         };
         let meter = MeterSources {
             now: self.now,
@@ -240,7 +240,7 @@ impl Here {
             model: known.and_then(|known| known.session.model.as_ref()).map(|(id, at)| (id.as_str(), *at)),
             outgrown: known.and_then(|known| known.session.outgrown_window()),
             window: self.config.meter.window.map(Whole::get),
-            host: Host::ClaudeCode,
+            host: of,
             settings: &host,
         }
         .meter();

@@ -48,6 +48,8 @@ pub struct Environment {
     pub columns: Option<usize>,
     /// Variables that do not count, because the project's settings set them.
     pub ignored: Vec<String>,
+    /// The folder of another host than Claude Code, if a variable names it.
+    pub(crate) host_home: Option<PathBuf>,
     compaction: CompactionVariables,
 }
 
@@ -93,7 +95,9 @@ impl Environment {
     pub fn of_process() -> Environment {
         let variables = Variables::read();
         let agent = Host::agent_variables().any(|name| variables.get(name).is_some());
-        Environment { agent, ..Environment::unfiltered(&variables) }
+        let env = Environment::unfiltered(&variables);
+        let session = env.session.clone().or_else(|| Environment::session_of_others(&variables));
+        Environment { session, agent, ..env }
     }
 
     fn unfiltered(variables: &Variables) -> Environment {
@@ -136,7 +140,6 @@ impl Environment {
         let path = |name| get(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let text =
             |name| get(name).and_then(|value| value.into_string().ok()).filter(|value| !value.is_empty());
-        // Other hosts are only recorded, so their variables are not read.
         let host = Host::ClaudeCode.variables(get);
         let unattended = host.attended.as_deref() == Some("0");
         let attended = text("TIDEGATE_ATTENDED").or(host.attended);
@@ -163,8 +166,39 @@ impl Environment {
             locale: text("LC_ALL").or_else(|| text("LC_MESSAGES")).or_else(|| text("LANG")),
             ignored: Vec::new(),
             columns: text("COLUMNS").and_then(|value| value.parse().ok()).filter(|columns| *columns > 0),
+            host_home: None,
             compaction: host.compaction,
         }
+    }
+
+    /// For a hook of another host: what Claude Code's variables say here is about the client in whose shell that host was
+    /// started.
+    pub(crate) fn for_host(&self, host: Host) -> Environment {
+        let variables = Variables::read();
+        let own = host.variables(&|name: &str| variables.get(name).cloned());
+        let attended = variables.get("TIDEGATE_ATTENDED").filter(|value| !value.is_empty());
+        let is_ignored = self.ignored.iter().any(|name| name == "TIDEGATE_ATTENDED");
+        let attended = attended.filter(|_| !is_ignored).map(|value| value.to_string_lossy().into_owned());
+        Environment {
+            project: own.project,
+            plugin: own.plugin,
+            client: own.client,
+            session: own.session,
+            unattended: false,
+            person: attended.or(own.attended).map_or(Person::Unknown, |value| (value != "0").into()),
+            host_home: own.config,
+            compaction: own.compaction,
+            ..self.clone()
+        }
+    }
+
+    /// The session of the host in whose shell this command runs.
+    fn session_of_others(variables: &Variables) -> Option<String> {
+        let get = |name: &str| variables.get(name).cloned();
+        Host::ALL
+            .iter()
+            .filter(|host| **host != Host::ClaudeCode)
+            .find_map(|host| host.variables(&get).session)
     }
 
     /// Another host that started this process, by its variables. Not read at the start: hooks of Claude Code never

@@ -211,6 +211,7 @@ impl<'a> Player<'a> {
         let found = TranscriptReading {
             used: usage.used,
             answer: usage.answer,
+            window: None,
             boundary: false,
             model: usage.model.clone(),
             at: now,

@@ -5,8 +5,10 @@ use std::process::ExitCode;
 use tidegate_core::feature::activity::classifier::Phase;
 use tidegate_core::feature::verdict::Asks;
 use tidegate_core::host::Host;
+use tidegate_core::host::capability::{Capability, Support};
 use tidegate_core::host::person::Person;
 use tidegate_core::pipeline::record::{BackendCall, Deeds, Record, SwitchedPolicy, VerdictRecord};
+use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
 use tidegate_state::journal;
 
@@ -409,8 +411,9 @@ fn add_facts(page: &mut Page, record: &Record) {
     fact(both!("tool", "ツール"), record.tool.as_ref().map(data));
     fact(both!("cause", "きっかけ"), record.cause.as_ref().map(data));
     fact(both!("subagent", "サブエージェント"), record.agent.as_ref().map(data));
-    let is_foreign = record.ruling == "foreign";
-    fact(both!("agent", "エージェント"), is_foreign.then(|| data(Host::title(&record.host))));
+    let is_other = !record.host.is_empty() && record.host != Host::ClaudeCode.name();
+    fact(both!("agent", "エージェント"), is_other.then(|| data(Host::title(&record.host))));
+    fact(both!("not possible there", "できないこと"), limits_of(&record.host).map(Text::from));
     fact(
         both!("person", "人"),
         (record.person == Person::Absent)
@@ -444,4 +447,17 @@ fn describe_cost(record: &Record) -> Bilingual {
         "about {tokens_en} of context, {turns_en}, {ms:.1} ms",
         "コンテキスト約{tokens}トークン、追加{turns}ターン、{ms:.1}ミリ秒"
     )
+}
+
+/// What a host that is checked cannot do. A host that is only recorded says it elsewhere.
+fn limits_of(host: &str) -> Option<Bilingual> {
+    let host = Host::from_name(host);
+    if host.is_only_recorded() {
+        return None;
+    }
+    let missing = Capability::ALL.iter().filter(|it| matches!(host.support(**it), Support::No(_)));
+    let titles: Vec<Bilingual> = missing
+        .map(|it| Bilingual { en: it.title(Lang::En).to_owned(), ja: it.title(Lang::Ja).to_owned() })
+        .collect();
+    (!titles.is_empty()).then(|| Bilingual::list(titles))
 }

@@ -10,7 +10,10 @@ use tidegate_core::feature::memory::relay_log;
 use tidegate_core::feature::memory::settings::{Team, TeamUrl};
 use tidegate_core::feature::verification::checks::{self as project_checks, Kinds};
 use tidegate_core::feature::verification::{required_checks, verify_stop};
+use tidegate_core::host::Host;
+use tidegate_core::host::capability::Capability;
 use tidegate_core::settings::preset::Preset as InForce;
+use tidegate_core::text::lang::Lang;
 use tidegate_memory::memory;
 use tidegate_state::feature::session;
 use tidegate_state::feature::verification::manifests::{self, ProjectManifest};
@@ -20,11 +23,13 @@ use tidegate_state::project::memory_project;
 use super::Outcome;
 use crate::approval;
 use crate::bilingual::{Bilingual, both, count_en};
+use crate::error::CliError;
 use crate::host::agent_homes::AgentHomes;
 use crate::host::claude_code;
 use crate::host::claude_code::settings_text;
 use crate::host::claude_code::shipped::Part;
 use crate::host::claude_code::used_parts::find_used_parts;
+use crate::host::registered::{HOSTS, HostHooks};
 use crate::install::arguments::{InstallReport, InstallTarget};
 use crate::install::git_view::GitView;
 use crate::install::links_out::{self, LinkOut};
@@ -46,6 +51,7 @@ Examples:
   tidegate init --shared                       for your team, in committed files
   tidegate init --user                         all your projects
   tidegate init --user --status-line           with the plugin: what it lacks
+  tidegate init --host codex                   for Codex instead of Claude Code
 
 Keeps your files to the byte and can be run again. Hooks and status line go to
 `.claude/settings.local.json`, with --shared to `.claude/settings.json`, with --user
@@ -107,9 +113,16 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let used = find_used_parts(&target, &config);
     let choice =
         Choice { preset, with: &args.with, used: &used, is_strict, status_line_only: args.status_line };
-    let mut warnings = if args.status_line { Vec::new() } else { warnings::of_init(&target) };
+    let is_for_client = !args.status_line && target.other_host().is_none();
+    let mut warnings = if is_for_client { warnings::of_init(&target) } else { Vec::new() };
     if let Some(code) = consent::to_a_preset(&target, args)? {
         return Ok(code);
+    }
+    if target.other_host().is_some() && (args.status_line || !args.with.is_empty()) {
+        return Err(CliError::new(both!(
+            "--with and --status-line are for Claude Code",
+            "--with と --status-line は Claude Code 用です"
+        )));
     }
     let planned = plan::plan_init(&target, &choice, &open_records(&target)?)?;
     let links = links_out::find_links(&planned, &target);
@@ -121,7 +134,9 @@ pub(crate) fn run(args: &Args) -> Outcome {
         }
     }
     warnings.extend(links.iter().map(LinkOut::said));
-    warnings.extend(claude_code::warnings::left_by(&planned, &target));
+    if target.other_host().is_none() {
+        warnings.extend(claude_code::warnings::left_by(&planned, &target));
+    }
     let executed = carry_out(&target, &args.report, |records| {
         let plan = plan::plan_init(&target, &choice, records)?;
         // Links and detours that appeared after the question were not agreed to.
@@ -133,6 +148,11 @@ pub(crate) fn run(args: &Args) -> Outcome {
             _ => Ok(plan),
         }
     })?;
+    if let Some(hooks) = target.other_host().filter(|_| !args.report.json) {
+        page_of_host(args, &target, &executed, hooks).print();
+        summary::print_warnings(&warnings);
+        return Ok(ExitCode::SUCCESS);
+    }
     if args.report.json {
         let shows = args.report.only_shows();
         let dropped: Vec<&str> = dropped_parts(&executed).into_iter().map(Part::name).collect();
@@ -154,6 +174,70 @@ pub(crate) fn run(args: &Args) -> Outcome {
         let _ = StateDir::open(&target.env.place).map(|state| session::note_told(&state, Told::Recording));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// For a host other than Claude Code: what changed, what this host cannot do, and what the person has to do.
+fn page_of_host(args: &Args, target: &Target, executed: &Executed, hooks: &HostHooks) -> Page {
+    let steps = &executed.plan.steps;
+    if args.report.diff {
+        return summary::diff_page(steps, target);
+    }
+    let mut page = Page::new();
+    let host = Host::title(hooks.host.name());
+    let place = if target.is_user {
+        both!("all your projects", "すべてのプロジェクト")
+    } else {
+        Bilingual::data(tilde(&target.root, target.env.place.home.as_deref()))
+    };
+    let Bilingual { en, ja } = place;
+    let changes = summary::list_changes(steps, target);
+    if changes.is_empty() {
+        page.paragraph(both!(
+            "Nothing to change: Tidegate is installed for {host} in {en}.",
+            "変更はありません。{host} 用に {ja} へインストール済みです。"
+        ));
+    } else if args.report.dry_run {
+        page.paragraph(both!(
+            "`tidegate init --host` would change this for {en}:",
+            "`tidegate init --host` は {ja} に次の変更をします:"
+        ));
+        for change in changes {
+            page.item(change);
+        }
+    } else {
+        page.paragraph(both!("Installed for {host} in {en}.", "{host} 用に {ja} へインストールしました。"));
+    }
+    summary::list_notable(&mut page, steps, target);
+    let limits = Capability::ALL.iter().filter_map(|it| Some((*it, hooks.host.support(*it).limit()?)));
+    let limits: Vec<Bilingual> = limits
+        .map(|(it, limit)| {
+            both!(
+                "{en}: {limit_en}",
+                "{ja}: {limit_ja}",
+                en = it.title(Lang::En),
+                ja = it.title(Lang::Ja),
+                limit_en = limit.en,
+                limit_ja = limit.ja
+            )
+        })
+        .collect();
+    if !limits.is_empty() {
+        page.paragraph(both!(
+            "What {host} cannot do, or not in full:",
+            "{host} でできないこと、制限のあること:"
+        ));
+        for limit in limits {
+            page.item(limit);
+        }
+    }
+    let undo = format!(
+        "`tidegate uninstall {}--host {}`",
+        if target.is_user { "--user " } else { "" },
+        hooks.host.name()
+    );
+    page.labelled(label(both!("Undo", "元に戻す")), data(undo));
+    page.labelled(label(both!("Next", "次に")), (hooks.next)());
+    page
 }
 
 fn says_recording(args: &Args, executed: &Executed) -> bool {
@@ -251,7 +335,36 @@ fn page_of(
     }
     page.labelled(label(both!("Undo", "元に戻す")), data(format!("`{}`", undo(target))));
     page.labelled(label(both!("Next", "次に")), next(target));
+    if let Some(line) = other_hosts(target) {
+        page.labelled(label(both!("Agents", "エージェント")), line);
+    }
     page
+}
+
+/// Agents that the person uses, too.
+fn other_hosts(target: &Target) -> Option<Bilingual> {
+    let found: Vec<&HostHooks> =
+        HOSTS.iter().copied().filter(|hooks| hooks.is_found(&target.env.place)).collect();
+    let commands: Vec<String> = found
+        .iter()
+        .map(|hooks| {
+            format!(
+                "`tidegate init {}--host {}`",
+                if target.is_user { "--user " } else { "" },
+                hooks.host.name()
+            )
+        })
+        .collect();
+    let names: Vec<&str> = found.iter().map(|hooks| Host::title(hooks.host.name())).collect();
+    (!found.is_empty() && !target.shared).then(|| {
+        both!(
+            "you also use {en}. To be checked there, too: {commands}",
+            "{ja} も使っています。そこでも確認するには: {commands}",
+            en = names.join(" and "),
+            ja = names.join("、"),
+            commands = commands.join(", ")
+        )
+    })
 }
 
 fn label(words: Bilingual) -> Text {

@@ -9,7 +9,9 @@ use tidegate_core::text::lang::Lang;
 
 use super::{Outcome, config, mcp};
 use crate::help;
-use crate::host::claude_code::registrations::plugin_hooks;
+use crate::host::claude_code::registrations::{Caller, plugin_hooks, plugin_hooks_of};
+use crate::host::codex;
+use crate::host::page::hosts_page;
 use crate::print;
 use crate::print::terminal::Terminal;
 
@@ -24,6 +26,10 @@ pub(crate) enum ReferenceOf {
     Settings,
     Schema,
     PluginHooks,
+    /// The plugin's hooks for Codex.
+    PluginHooksCodex,
+    /// What works in which agent.
+    Hosts,
     /// The MCP server's tools, with everything that their results hold.
     Tools,
 }
@@ -37,6 +43,11 @@ pub(crate) fn run(args: &Args) -> Outcome {
         ReferenceOf::PluginHooks => {
             serde_json::to_string_pretty(&plugin_hooks()).expect("hooks are plain data")
         }
+        ReferenceOf::PluginHooksCodex => {
+            let hooks = plugin_hooks_of(Caller::PluginOf(&codex::registrations::HOOKS));
+            serde_json::to_string_pretty(&hooks).expect("hooks are plain data")
+        }
+        ReferenceOf::Hosts => hosts_page(),
         ReferenceOf::Tools => {
             serde_json::to_string_pretty(&mcp::define_tools()).expect("tools are plain data")
         }

@@ -1,5 +1,8 @@
 //! Agents that call Tidegate: one folder for each host that is answered, and the files and calls of all others.
 
 pub(crate) mod claude_code;
+pub(crate) mod codex;
+pub(crate) mod page;
+pub(crate) mod registered;
 pub(crate) mod agent_homes;
 pub(crate) mod unchecked;

@@ -2,9 +2,14 @@
 
 use std::path::PathBuf;
 
+use tidegate_core::host::Host;
+
 /// Options that choose the settings files.
 #[derive(Debug, clap::Args)]
 pub(crate) struct InstallTarget {
+    /// Another agent than Claude Code: codex
+    #[arg(long, value_name = "NAME", conflicts_with = "shared")]
+    pub(crate) host: Option<InstallHost>,
     /// The project's folder
     #[arg(long, value_name = "DIR", default_value = ".", conflicts_with = "user")]
     pub(crate) project: PathBuf,
@@ -14,6 +19,22 @@ pub(crate) struct InstallTarget {
     /// The settings that the project's team shares
     #[arg(long, conflicts_with = "user")]
     pub(crate) shared: bool,
+}
+
+/// Agents into whose files Tidegate can write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum InstallHost {
+    ClaudeCode,
+    Codex,
+}
+
+impl InstallHost {
+    pub(crate) fn host(self) -> Host {
+        match self {
+            InstallHost::ClaudeCode => Host::ClaudeCode,
+            InstallHost::Codex => Host::Codex,
+        }
+    }
 }
 
 /// Options that choose between doing and showing.

@@ -135,7 +135,7 @@ fn may_be_agent(target: &Target) -> bool {
 fn init_command(place: &str, args: &init::Args) -> String {
     // Every field is named, so that a new one is not left out.
     let init::Args {
-        target: InstallTarget { project: _, user: _, shared },
+        target: InstallTarget { project: _, user: _, shared, host: _ },
         report: _,
         preset,
         with,
@@ -158,7 +158,12 @@ fn init_command(place: &str, args: &init::Args) -> String {
 }
 
 fn target_arguments(target: &Target) -> String {
-    if target.is_user { "--user".to_owned() } else { format!("--project {}", quote_path(&target.root)) }
+    let place =
+        if target.is_user { "--user".to_owned() } else { format!("--project {}", quote_path(&target.root)) };
+    match target.host {
+        Some(host) => format!("{place} --host {}", host.name()),
+        None => place,
+    }
 }
 
 fn ask_person(

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use tidegate_core::host::Host;
 use tidegate_core::time::Millis;
 use tidegate_state::project::Checkout;
 
@@ -17,7 +18,11 @@ use crate::config_words::describe_file_fault;
 use crate::error::CliError;
 use crate::host::claude_code;
 use crate::host::claude_code::IGNORED;
+use crate::host::claude_code::registrations::Caller;
+use crate::host::claude_code::settings_text::{self, Entries};
 use crate::host::claude_code::shipped::{self, Part, Skill};
+use crate::host::codex;
+use crate::host::registered::{HOSTS, HostHooks};
 use crate::project_root;
 use crate::shell;
 
@@ -143,6 +148,9 @@ pub(crate) fn plan_init(target: &Target, choice: &Choice<'_>, records: &Records)
     let is_first = plan.record.files.is_empty() && !target.is_called();
     // Files that settings refer to come first.
     plan_link(target, records, &mut plan)?;
+    if let Some(hooks) = target.other_host() {
+        return plan_other_host(target, hooks, choice, records, plan);
+    }
     if choice.status_line_only {
         claude_code::plan::plan_status_line(target, &mut plan)?;
         plan.keep_their_folders();
@@ -175,6 +183,67 @@ pub(crate) fn plan_init(target: &Target, choice: &Choice<'_>, records: &Records)
     claude_code::server::plan_server(target, records, &mut plan)?;
     plan.keep_their_folders();
     Ok(plan)
+}
+
+/// Its hooks and the server. Notes and config are the same for all hosts.
+fn plan_other_host(
+    target: &Target,
+    hooks: &'static HostHooks,
+    choice: &Choice<'_>,
+    records: &Records,
+    mut plan: Plan,
+) -> Result<Plan, CliError> {
+    if let Some(preset) = choice.preset {
+        plan_preset(target, preset, &mut plan)?;
+    }
+    if !target.is_user {
+        let context = target.in_host_folder("context");
+        if !context.file.is_dir() {
+            context.check_writable()?;
+            plan.make_folders(Some(&context.file));
+            let detail = both!("new folder for progress notes", "作業メモのフォルダを作成");
+            plan.steps.push(Step::new(context, What::Written, detail, Act::Folder));
+        }
+    }
+    if let Some(place) = target.hooks_of(hooks) {
+        let entries = Entries { hooks: Some(Caller::OfHost(hooks, &target.call)), status_line: false };
+        claude_code::plan::plan_settings(target, place, &entries, both!("hooks", "フック"), &mut plan)?;
+    }
+    claude_code::plan::plan_skills_of(target, hooks, records, choice.is_strict, &mut plan)?;
+    if hooks.host == Host::Codex {
+        codex::plan::plan_server(target, &mut plan)?;
+    }
+    // Also its own files, which are there now.
+    if !target.is_user {
+        plan_exclude(target, &mut plan)?;
+    }
+    plan.keep_their_folders();
+    Ok(plan)
+}
+
+/// Of the host that was named, or of all.
+fn plan_other_hosts_back(target: &Target, records: &Records, plan: &mut Plan) -> Result<bool, CliError> {
+    let mut removed = false;
+    for hooks in HOSTS.iter().filter(|hooks| target.host.is_none_or(|host| host == hooks.host)) {
+        let Some(place) = target.hooks_of(hooks) else { continue };
+        let is_there = claude_code::settings_file::read_text(&place.file)
+            .is_some_and(|text| settings_text::has_ours(&text, &target.call));
+        if is_there || plan.record.of(&place.file).is_some() {
+            removed |= claude_code::plan::plan_settings_back(target, place, plan)?;
+        }
+        claude_code::plan::plan_skills_of_back(target, hooks, records, plan)?;
+        if hooks.host == Host::Codex {
+            removed |= codex::plan::plan_server_back(target, plan)?;
+        }
+    }
+    Ok(removed)
+}
+
+/// Files of other hosts that an install here has written.
+fn other_hosts_files(target: &Target, plan: &Plan) -> Vec<String> {
+    let files = plan.record.files.iter().filter_map(|kept| kept.file.strip_prefix(&target.root).ok());
+    let is_of_other = |file: &&Path| HOSTS.iter().any(|hooks| file.starts_with(hooks.home));
+    files.filter(is_of_other).map(|file| file.to_string_lossy().into_owned()).collect()
 }
 
 fn plan_link(target: &Target, records: &Records, plan: &mut Plan) -> Result<(), CliError> {
@@ -308,7 +377,8 @@ fn exclude_of(target: &Target, plan: &Plan) -> Option<(Place, IgnoreBlock)> {
         Some(_) => Vec::new(),
         None => claude_code::plan::shipped_below(target, plan),
     };
-    let lines = IGNORED.map(str::to_owned).into_iter().chain(shipped);
+    let others = other_hosts_files(target, plan);
+    let lines = IGNORED.map(str::to_owned).into_iter().chain(shipped).chain(others);
     let place = Place::plain(checkout.common.join("info/exclude"));
     let earlier = shipped::all_paths().map(|path| format!(".claude/{path}"));
     Some((place, IgnoreBlock::of_repository(below, lines, earlier)))
@@ -373,7 +443,19 @@ fn plan_exclude_back(target: &Target, records: &Records, plan: &mut Plan) -> Res
 pub(crate) fn plan_uninstall(target: &Target, records: &Records) -> Result<Plan, CliError> {
     let mut plan = Plan::new(records.load(&target.root), target.now);
     let was_installed = !plan.record.files.is_empty();
-    let removed = claude_code::plan::plan_entries_back(target, &mut plan)?;
+    let removed_of_others = plan_other_hosts_back(target, records, &mut plan)?;
+    if target.other_host().is_some() {
+        let is_last = plan.record.files.iter().all(|kept| kept.kind == Kind::Ignore);
+        if is_last {
+            plan_exclude_back(target, records, &mut plan)?;
+            plan_link_back(target, records, was_installed, &mut plan)?;
+            let context = target.in_host_folder("context");
+            plan.folders.extend(context.file.ancestors().map(Path::to_owned));
+        }
+        plan.keep_their_folders();
+        return Ok(plan);
+    }
+    let removed = claude_code::plan::plan_entries_back(target, &mut plan)? | removed_of_others;
     claude_code::server::plan_server_back(target, records, &mut plan)?;
     plan_preset_back(target, &mut plan)?;
     if let Some(shared) = claude_code::plan::shared_hooks_that_stay(target) {

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tidegate_core::feature::config::Config;
+use tidegate_core::host::Host;
 use tidegate_core::time::Millis;
 use tidegate_hook::environment::Environment;
 use tidegate_state::config::switches;
@@ -11,17 +12,20 @@ use tidegate_state::place::StateDir;
 use tidegate_state::project::Checkout;
 use tidegate_state::{clock, config};
 
-use super::arguments::InstallTarget;
+use super::arguments::{InstallHost, InstallTarget};
 use super::place::Place;
 use super::tracked::is_tracked;
 use crate::bilingual::both;
 use crate::error::CliError;
+use crate::host::registered::HostHooks;
 use crate::path::future_real_path;
 
 #[derive(Debug)]
 pub(crate) struct Target {
     pub(crate) env: Environment,
     pub(crate) now: Millis,
+    /// Named by the person; without, Claude Code.
+    pub(crate) host: Option<Host>,
     pub(crate) is_user: bool,
     /// Hooks go into the file that a team shares.
     pub(crate) shared: bool,
@@ -76,7 +80,31 @@ impl Target {
             .to_owned();
         let (now, is_user, shared) = (clock::now(), args.user, args.shared);
         let checkout = Checkout::find(&root).filter(|_| !is_user);
-        Ok(Target { env, now, is_user, shared, shown, root, program, link, call, checkout })
+        let host = args.host.map(InstallHost::host);
+        Ok(Target { env, now, host, is_user, shared, shown, root, program, link, call, checkout })
+    }
+
+    /// A host other than Claude Code.
+    pub(crate) fn other_host(&self) -> Option<&'static HostHooks> {
+        self.host.and_then(HostHooks::of)
+    }
+
+    /// The file with the hooks of another host.
+    pub(crate) fn hooks_of(&self, hooks: &HostHooks) -> Option<Place> {
+        if self.is_user {
+            hooks.file(None, &self.env.place).map(Place::plain)
+        } else {
+            Some(self.place(hooks.in_project))
+        }
+    }
+
+    /// Below the folder of another host.
+    pub(crate) fn of_host_folder(&self, hooks: &HostHooks, path: &str) -> Option<Place> {
+        if self.is_user {
+            hooks.person_folder(&self.env.place).map(|folder| Place::plain(folder.join(path)))
+        } else {
+            Some(self.place(Path::new(hooks.home).join(path)))
+        }
     }
 
     pub(crate) fn place(&self, path: impl AsRef<Path>) -> Place {

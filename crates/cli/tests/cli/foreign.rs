@@ -35,18 +35,6 @@ fn payloads() -> Vec<(&'static str, Variables, Value)> {
             json!({ "hookEventName": "PreToolUse", "sessionId": session, "tool_name": "editFiles", "tool_input": {} }),
         ),
         (
-            "codex",
-            &[],
-            json!({ "hook_event_name": "PreToolUse", "session_id": session, "turn_id": "t", "cwd": "/p",
-                "tool_name": "apply_patch", "tool_input": { "command": "*** Begin Patch\n*** Add File: c.rs\n" } }),
-        ),
-        (
-            "codex",
-            &[],
-            json!({ "hook_event_name": "PostToolUse", "session_id": session, "turn_id": "t", "cwd": "/p",
-                "tool_name": "Bash", "tool_input": { "command": "npm test" }, "tool_response": "1 failed" }),
-        ),
-        (
             "qwen",
             &[("QWEN_CODE_SESSION_ID", "x"), ("GEMINI_PROJECT_DIR", "/p")],
             json!({ "hook_event_name": "UserPromptSubmit", "session_id": session, "timestamp": "2026", "prompt": "" }),
@@ -112,19 +100,19 @@ fn the_client_that_names_the_session_is_claude_code() {
 #[test]
 fn a_person_learns_that_nothing_is_checked_in_another_host() {
     let sandbox = Sandbox::new();
-    let mut payload = json!({ "hook_event_name": "PostToolUse", "session_id": "s", "turn_id": "t", "tool_name": "Bash",
+    let mut payload = json!({ "hook_event_name": "AfterTool", "session_id": "s", "tool_name": "run_shell_command",
         "tool_input": { "command": "npm test" }, "tool_response": "1 failed" });
     payload["cwd"] = json!(sandbox.project());
     for _ in 0..2 {
         let _ = sandbox.run_with(&["hook"], payload.to_string().as_bytes());
     }
-    let said = "Codex called Tidegate's hooks here 2 times";
+    let said = "Gemini CLI called Tidegate's hooks here 2 times";
     let status = sandbox.run(&["status"]);
     assert!(status.stderr.contains(said), "{status:?}");
     let doctor = sandbox.run(&["doctor"]);
     assert!(unfold(&doctor.stdout).contains(said), "{doctor:?}");
     let journal = sandbox.run(&["journal"]);
-    assert!(journal.ok().contains("Codex: not checked"), "{journal:?}");
+    assert!(journal.ok().contains("Gemini CLI: not checked"), "{journal:?}");
     // With a session of Claude Code beside it.
     let mut start = fixtures::hook("SessionStart.startup");
     start["cwd"] = json!(sandbox.project());
@@ -132,7 +120,7 @@ fn a_person_learns_that_nothing_is_checked_in_another_host() {
     let status = sandbox.run(&["status"]);
     assert!(status.words().contains(said), "{status:?}");
     let status = sandbox.run(&["status", "--json"]).json();
-    assert_eq!(status["unchecked_hosts"][0]["host"], "codex");
+    assert_eq!(status["unchecked_hosts"][0]["host"], "gemini");
 }
 
 /// The same call, had nothing told the host: a response that is not of Claude Code's shape verifies nothing.

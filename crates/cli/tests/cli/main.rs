@@ -6,6 +6,7 @@ mod fixtures;
 mod sandbox;
 mod transcript;
 
+mod codex;
 mod client;
 mod commands;
 mod concurrency;

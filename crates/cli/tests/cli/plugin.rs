@@ -55,6 +55,28 @@ fn the_version_is_ours_and_stands_once() {
     assert!(offered["plugins"][0].get("version").is_none(), "the manifest has it");
 }
 
+/// Each host takes its own manifest, and with it its own hooks.
+#[test]
+fn other_hosts_have_a_manifest_of_their_own() {
+    let manifest = json_of(".codex-plugin/plugin.json");
+    assert_eq!(manifest["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(
+        (&manifest["hooks"], &manifest["skills"]),
+        (&json!("./hosts/codex-hooks.json"), &json!("./skills"))
+    );
+    let hooks = json_of("hosts/codex-hooks.json");
+    let groups = hooks["hooks"]
+        .as_object()
+        .expect("events")
+        .values()
+        .flat_map(|groups| groups.as_array().into_iter().flatten());
+    for handler in groups.map(|group| &group["hooks"][0]) {
+        let line = handler["command"].as_str().expect("a line");
+        assert!(line.starts_with("[ ! -x \"") && line.ends_with(" --via plugin --host codex"), "{line}");
+        assert_eq!(handler.as_object().map(serde_json::Map::len), Some(2), "{handler}");
+    }
+}
+
 #[test]
 fn everything_goes_through_the_selector() {
     let hooks = json_of("hooks/hooks.json");

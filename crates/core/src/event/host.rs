@@ -45,6 +45,12 @@ macro_rules! declare {
                 }
             }
 
+            /// From the name that a person or a registration gives it.
+            pub fn named(name: &str) -> Option<Host> {
+                let host = Host::from_name(name);
+                (host != Host::Unknown).then_some(host)
+            }
+
             /// The host's name for people, from its name in records.
             pub fn title(name: &str) -> &str {
                 match name {

@@ -393,6 +393,18 @@ impl<'a> Event<'a> {
         }
     }
 
+    /// A command has run, and the payload does not tell how it ended.
+    pub fn lacks_exit(&self) -> bool {
+        self.finished_command().is_some_and(|command| command.exit == Exit::Unknown)
+    }
+
+    /// From another place than the payload.
+    pub fn set_exit(&mut self, exit: Exit) {
+        if let Action::Command(command) = &mut self.action {
+            command.exit = exit;
+        }
+    }
+
     /// A command in another language than the shell's, after it ran.
     pub fn other_shell(&self) -> Option<&ShellCommand<'a>> {
         let ran = matches!(self.kind, EventKind::PostToolUse | EventKind::PostToolUseFailure);

@@ -85,13 +85,18 @@ impl<'de> Member<'de> for Signs<'de> {
 }
 
 impl Host {
-    /// The payload counts more than `by_variable`, because one host may have been started from another one's
-    /// shell.
-    pub fn detect(payload: &[u8], by_variable: Option<Host>) -> Host {
+    /// The payload counts more than the registration, and that more than `by_variable`, because one host may have been
+    /// started from another one's shell.
+    pub fn detect(
+        payload: &[u8],
+        registered: Option<Host>,
+        by_variable: impl FnOnce() -> Option<Host>,
+    ) -> Host {
+        let by_variable = || registered.or_else(by_variable);
         match by_payload(payload) {
-            Some(Host::Unknown) => by_variable.unwrap_or(Host::Unknown),
+            Some(Host::Unknown) => by_variable().unwrap_or(Host::Unknown),
             Some(host) => host,
-            None => by_variable.unwrap_or_default(),
+            None => by_variable().unwrap_or_default(),
         }
     }
 
@@ -308,7 +313,22 @@ mod tests {
             // A Codex started from Copilot's shell.
             (r#"{"hook_event_name":"Stop","turn_id":"t"}"#, Some(Host::Copilot), Host::Codex),
         ] {
-            assert_eq!(Host::detect(payload.as_bytes(), variable), host, "{payload} {variable:?}");
+            let found = Host::detect(payload.as_bytes(), None, || variable);
+            assert_eq!(found, host, "{payload} {variable:?}");
         }
+    }
+
+    #[test]
+    fn a_registration_counts_more_than_a_variable_and_less_than_a_payload() {
+        let detect = |payload: &str, registered, variable| {
+            Host::detect(payload.as_bytes(), Some(registered), || variable)
+        };
+        // The folder of its sessions may have been moved.
+        let start =
+            r#"{"hook_event_name":"SessionStart","session_id":"s","transcript_path":"/m/sessions/r.jsonl"}"#;
+        assert_eq!(detect(start, Host::Codex, Some(Host::Copilot)), Host::Codex);
+        assert_eq!(detect("{", Host::Codex, None), Host::Codex);
+        assert_eq!(detect(r#"{"timestamp":1}"#, Host::Codex, None), Host::Codex);
+        assert_eq!(detect(r#"{"turn_id":"t"}"#, Host::Copilot, None), Host::Codex);
     }
 }

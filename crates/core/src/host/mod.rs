@@ -6,6 +6,7 @@
 //! to the list in `event/host.rs`.
 
 pub mod answer;
+pub mod capability;
 pub mod claude_code;
 pub mod codex;
 pub mod copilot;
@@ -22,8 +23,10 @@ pub use crate::event::host::Host;
 use crate::event::host::hosts;
 use crate::event::status::StatusInput;
 use crate::event::{Event, EventKind, UnreadableEvent};
-use answer::{Answer, Channels, Reply};
+use answer::{Answer, Call, Channels, Reply};
+use capability::{Capability, Support};
 use detect::{Signs, Traces};
+use person::Person;
 use transcript::{ConversationOrigin, Sought, TranscriptEntry, TranscriptParser};
 use variables::{HostVariables, Lookup};
 use window::{HostSettings, Window};
@@ -33,8 +36,20 @@ pub trait HostWing {
     /// Calls are recorded and answered with nothing.
     const IS_ONLY_RECORDED: bool = false;
 
+    /// What its payloads leave out stands in its transcript, in time for the hook: exit statuses, the window, whether a
+    /// person is there, the summary of a compaction.
+    const TELLS_BY_TRANSCRIPT: bool = false;
+
+    /// How to invoke a skill, for the model, where there is no tool for it. Begins with a space.
+    const SKILL_HINT: &'static str = "";
+
     /// Every path to a settings file of the host contains one of these.
     const SETTINGS_NAMES: &'static [&'static str] = &[];
+
+    /// For the documentation and for people.
+    fn support(_: Capability) -> Support {
+        capability::NOTHING
+    }
 
     /// Hosts may share a folder, so this takes the host.
     fn traces(_: Host) -> Traces;
@@ -54,6 +69,12 @@ pub trait HostWing {
 
     fn channels(_: EventKind) -> Channels {
         Channels::default()
+    }
+
+    /// The strictest call up to this one that the event can carry. A stricter one would be dropped, and the tool would
+    /// run.
+    fn deliverable(_: EventKind, call: Call) -> Call {
+        call
     }
 
     /// Puts an answer into the form of its event.
@@ -100,6 +121,11 @@ pub trait HostWing {
         None
     }
 
+    /// From the first line of a transcript.
+    fn person(_: &[u8]) -> Person {
+        Person::Unknown
+    }
+
     /// Whether a line of a transcript says that a hook changed the input of this call. Then the hook may have
     /// answered the question in it.
     fn is_changed_by_hook(_: &[u8], _: &str) -> bool {
@@ -135,6 +161,11 @@ pub trait HostWing {
 macro_rules! dispatch {
     ($($(#[$meta:meta])* $host:ident, $name:literal, $title:literal => $folder:ident;)*) => {
         impl Host {
+            /// [`HostWing::support`].
+            pub fn support(self, capability: Capability) -> Support {
+                match self { $(Host::$host => $folder::Wing::support(capability),)* }
+            }
+
             /// [`HostWing::traces`].
             pub fn traces(self) -> Traces {
                 match self { $(Host::$host => $folder::Wing::traces(self),)* }
@@ -177,6 +208,26 @@ macro_rules! dispatch {
             /// [`HostWing::channels`].
             pub fn channels(self, kind: EventKind) -> Channels {
                 match self { $(Host::$host => $folder::Wing::channels(kind),)* }
+            }
+
+            /// [`HostWing::deliverable`].
+            pub fn deliverable(self, kind: EventKind, call: Call) -> Call {
+                match self { $(Host::$host => $folder::Wing::deliverable(kind, call),)* }
+            }
+
+            /// [`HostWing::person`].
+            pub fn person(self, first_line: &[u8]) -> Person {
+                match self { $(Host::$host => $folder::Wing::person(first_line),)* }
+            }
+
+            /// [`HostWing::SKILL_HINT`].
+            pub fn skill_hint(self) -> &'static str {
+                match self { $(Host::$host => $folder::Wing::SKILL_HINT,)* }
+            }
+
+            /// [`HostWing::TELLS_BY_TRANSCRIPT`].
+            pub fn tells_by_transcript(self) -> bool {
+                match self { $(Host::$host => $folder::Wing::TELLS_BY_TRANSCRIPT,)* }
             }
 
             /// [`HostWing::reply`].

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use crate::event::action::QuestionAnswers;
+use crate::event::action::{Exit, QuestionAnswers};
 use crate::text::cut::first_bytes;
 use crate::text::json::LongText;
 use crate::text::search;
@@ -42,6 +42,10 @@ pub enum EntryKind<'a> {
     /// One answer may be several entries.
     Answer(AnswerEntry<'a>),
     Result(ToolResult<'a>),
+    /// A command has ended; not part of the conversation.
+    Ended(CommandEnd<'a>),
+    /// The host's own count of the context.
+    Count(ContextCount),
     Boundary(BoundaryEntry<'a>),
     Other,
 }
@@ -94,6 +98,31 @@ pub struct AnswerEntry<'a> {
     pub is_of_host: bool,
 }
 
+/// In the place of an exit status that a host does not give to its hooks.
+#[derive(Clone, Debug)]
+pub struct CommandEnd<'a> {
+    pub call: Cow<'a, str>,
+    pub exit: Exit,
+}
+
+/// Written apart from the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ContextCount {
+    pub of: Counted,
+    pub tokens: Option<RequestTokens>,
+    pub window: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counted {
+    /// Right after an answer.
+    Request,
+    /// Of an earlier request, or of none.
+    Earlier,
+    /// The host's estimate after a boundary.
+    Estimate,
+}
+
 /// Tokens of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestTokens {
@@ -125,6 +154,8 @@ pub struct BoundaryEntry<'a> {
     pub left: Option<u64>,
     /// Ids of earlier entries that the host kept whole.
     pub kept: Vec<Cow<'a, str>>,
+    /// Where the host writes it into this entry. The entry's content then holds the texts that it kept.
+    pub summary: Option<LazyText<'a>>,
 }
 
 /// Decoded on demand.
@@ -256,6 +287,10 @@ pub enum Sought {
     Boundaries,
     /// An [`EntryKind::Prompt`] that repeats the output of hooks.
     RepeatedOutput,
+    /// [`EntryKind::Ended`].
+    Endings,
+    /// [`EntryKind::Count`].
+    Counts,
     /// [`EntryKind::Other`] with the place of the conversation, if the host writes it apart from prompts.
     Origins,
 }

@@ -99,6 +99,7 @@ impl MeterSources<'_> {
         let bridge = self.bridge.as_ref().filter(|bridge| bridge.seen >= since);
         let told =
             self.window.or(self.payload.and_then(|(_, window)| window)).or(bridge.and_then(|b| b.window));
+        let told = told.or(found.and_then(|found| found.window));
         // The transcript keeps the `[1m]` that other sources lose, so it counts unless the model changed
         // since.
         let from_transcript =
@@ -137,6 +138,7 @@ mod tests {
             used,
             answer: 0,
             boundary: false,
+            window: None,
             model: Some("claude-sonnet-4-6".into()),
             at: Millis(at),
             current,

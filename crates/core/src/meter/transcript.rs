@@ -7,7 +7,9 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use crate::event::{Event, EventKind};
-use crate::host::transcript::{AnswerEntry, ContentPart, EntryKind, Sought, TranscriptEntry};
+use crate::host::transcript::{
+    AnswerEntry, ContentPart, ContextCount, Counted, EntryKind, Sought, TranscriptEntry,
+};
 use crate::time::Millis;
 
 /// A longer last message is not compared; the reading then counts as stale.
@@ -45,6 +47,8 @@ pub struct TranscriptReading {
     pub answer: u64,
     /// It is a boundary's estimate.
     pub boundary: bool,
+    /// According to the host.
+    pub window: Option<u64>,
     /// As the host was asked for it, with `[1m]` if there was one. A boundary names no model.
     pub model: Option<String>,
     /// The time of the entry.
@@ -59,6 +63,12 @@ pub struct MeterScan<'a> {
     seen: bool,
     found: Option<(TranscriptReading, String)>,
     lines_after: usize,
+    /// Where the host counts apart from its answers: what the reading was found in.
+    counted: Option<Counted>,
+    window: Option<u64>,
+    /// Only the window is still missing.
+    is_over: bool,
+    seeks_window: bool,
 }
 
 /// An answer takes one line per content block: the event's trace is searched this many lines further back.
@@ -66,16 +76,45 @@ const BLOCKS: usize = 64;
 
 impl<'a> MeterScan<'a> {
     /// The kinds of entries that matter.
-    pub const SOUGHT: [Sought; 3] = [Sought::Answers, Sought::Boundaries, Sought::Results];
+    pub const SOUGHT: [Sought; 4] = [Sought::Answers, Sought::Boundaries, Sought::Results, Sought::Counts];
 
     pub fn new(evidence: EventTrace<'a>) -> Self {
-        MeterScan { evidence, seen: false, found: None, lines_after: 0 }
+        MeterScan {
+            evidence,
+            seen: false,
+            found: None,
+            lines_after: 0,
+            counted: None,
+            window: None,
+            is_over: false,
+            seeks_window: false,
+        }
+    }
+
+    /// For a host that writes its window into the transcript.
+    #[must_use]
+    pub fn seeking_window(mut self, seeks: bool) -> Self {
+        self.seeks_window = seeks;
+        self
     }
 
     /// Takes the next older line, with its entry if that may matter; breaks when nothing older can change the
     /// result.
     pub fn take_line(&mut self, entry: Option<&TranscriptEntry<'_>>) -> ControlFlow<()> {
-        if let Some(entry) = entry.filter(|entry| !entry.is_of_agent) {
+        let entry = entry.filter(|entry| !entry.is_of_agent);
+        if self.seeks_window {
+            if let Some(TranscriptEntry { kind: EntryKind::Count(count), .. }) = entry {
+                self.window = self.window.or(count.window);
+            }
+            self.is_over = self.is_over || self.take(entry).is_break();
+            let is_all = self.is_over && (self.window.is_some() || self.found.is_none());
+            return if is_all { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+        }
+        self.take(entry)
+    }
+
+    fn take(&mut self, entry: Option<&TranscriptEntry<'_>>) -> ControlFlow<()> {
+        if let Some(entry) = entry {
             self.entry(entry)?;
         }
         if self.found.is_some() {
@@ -95,6 +134,7 @@ impl<'a> MeterScan<'a> {
                 self.look_for_call(entry);
                 ControlFlow::Continue(())
             }
+            EntryKind::Count(count) => self.count(entry, count),
             EntryKind::Boundary(boundary) => {
                 if self.found.is_none()
                     && let Some(used) = boundary.left.filter(|used| *used > 0)
@@ -104,6 +144,7 @@ impl<'a> MeterScan<'a> {
                         used,
                         answer: 0,
                         boundary: true,
+                        window: None,
                         model: None,
                         at,
                         current: false,
@@ -117,6 +158,10 @@ impl<'a> MeterScan<'a> {
     }
 
     fn answer(&mut self, entry: &TranscriptEntry<'_>, answer: &AnswerEntry<'_>) -> ControlFlow<()> {
+        if self.counted.is_some() {
+            self.look_for_trace(entry);
+            return ControlFlow::Continue(());
+        }
         if let Some((_, newest)) = &self.found {
             if answer.message.is_empty() || *newest != answer.message {
                 return ControlFlow::Break(());
@@ -132,12 +177,38 @@ impl<'a> MeterScan<'a> {
             used: tokens.used,
             answer: tokens.answer,
             boundary: false,
+            window: None,
             model: answer.model.as_ref().map(ToString::to_string),
             at: entry.at.unwrap_or_default(),
             current: false,
         };
         self.found = Some((found, answer.message.to_string()));
         self.look_for_trace(entry);
+        ControlFlow::Continue(())
+    }
+
+    fn count(&mut self, entry: &TranscriptEntry<'_>, count: &ContextCount) -> ControlFlow<()> {
+        match (self.counted, count.of) {
+            // An older answer.
+            (Some(Counted::Request), Counted::Request) => return ControlFlow::Break(()),
+            (Some(Counted::Earlier), Counted::Request) => self.counted = Some(Counted::Request),
+            (Some(_), _) => {}
+            (None, of) => {
+                if let Some(tokens) = count.tokens.filter(|_| self.found.is_none()) {
+                    let found = TranscriptReading {
+                        used: tokens.used,
+                        answer: tokens.answer,
+                        boundary: of == Counted::Estimate,
+                        window: None,
+                        model: None,
+                        at: entry.at.unwrap_or_default(),
+                        current: false,
+                    };
+                    self.found = Some((found, String::new()));
+                    self.counted = Some(of);
+                }
+            }
+        }
         ControlFlow::Continue(())
     }
 
@@ -165,7 +236,7 @@ impl<'a> MeterScan<'a> {
 
     pub fn finish(self) -> Option<TranscriptReading> {
         let (found, _) = self.found?;
-        Some(TranscriptReading { current: self.seen && !found.boundary, ..found })
+        Some(TranscriptReading { current: self.seen && !found.boundary, window: self.window, ..found })
     }
 }
 

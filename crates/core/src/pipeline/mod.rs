@@ -14,6 +14,7 @@ use crate::feature::facts::{Facts, Needs, Told};
 use crate::feature::marks::Marks;
 use crate::feature::verdict::{Audience, Call, Effect, Say, Verdict};
 use crate::feature::{self, Mode, POLICIES, Policy};
+use crate::host::Host;
 use crate::text::quoted::quoted;
 use crate::text::skill_name::with_own_names;
 use ruling::{Ruling, RulingPart};
@@ -55,6 +56,9 @@ pub fn decide(facts: &Facts<'_>, config: &Config, clock: &dyn Fn() -> u64) -> Ru
             quote_verdict(&mut verdict);
         }
         name_skills(&mut verdict, facts);
+        if facts.event.host != Host::ClaudeCode {
+            name_host(&mut verdict, facts.event.host);
+        }
         let micros = clock().saturating_sub(start);
         let shadow = policy.mode(config) == Mode::Shadow;
         ruling.merge(Ruling::from_part(RulingPart { policy: policy.id(), verdict, shadow, micros }))
@@ -109,12 +113,60 @@ fn name_skills(verdict: &mut Verdict, facts: &Facts<'_>) {
     }
 }
 
+/// Texts for the person name the agent. They are written for Claude Code.
+fn name_host(verdict: &mut Verdict, host: Host) {
+    let title = Host::title(host.name());
+    let to_person = verdict.says.iter_mut().filter(|say| say.to == Audience::User);
+    for text in to_person.map(|say| &mut say.text) {
+        *text = with_host_named(text, title);
+    }
+}
+
+/// A file or a word with that name in it stays.
+fn with_host_named(text: &str, title: &str) -> String {
+    const WRITTEN: [&str; 2] = ["Claude Code", "Claude"];
+    let mut named = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(WRITTEN[1]) {
+        let (before, from) = rest.split_at(at);
+        let length = WRITTEN.iter().find(|name| from.starts_with(**name)).map_or(0, |name| name.len());
+        let (name, after) = from.split_at(length);
+        let joins = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '/');
+        let is_part = before.ends_with(joins) || after.starts_with(joins) || after.starts_with(".md");
+        named.push_str(before);
+        named.push_str(if is_part { name } else { title });
+        rest = after;
+    }
+    named.push_str(rest);
+    named
+}
+
 /// Neutralises all text of a policy, including quoted parts. A policy's own words must therefore contain no markup.
 fn quote_verdict(verdict: &mut Verdict) {
     let texts = verdict.says.iter_mut().map(|say| &mut say.text);
     for text in verdict.reason.iter_mut().chain(texts) {
         if let Cow::Owned(neutral) = quoted(text) {
             *text = neutral;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_names_the_agent_that_reads_it() {
+        for (text, named) in [
+            ("Claude will load it. Claude Code asks.", "Codex will load it. Codex asks."),
+            ("Claude が実行した Claude Code のフック", "Codex が実行した Codex のフック"),
+            (
+                "Claude's edit of Claude.md, docs/Claude and Claudette",
+                "Codex's edit of Claude.md, docs/Claude and Claudette",
+            ),
+            ("no name", "no name"),
+        ] {
+            assert_eq!(with_host_named(text, "Codex"), named);
         }
     }
 }

@@ -83,8 +83,12 @@ impl Ruling {
     /// Combines the verdicts for this event of this host. Outside the main thread only the call is delivered: texts
     /// in a subagent reach only that subagent. `budget` counts characters for the model.
     pub fn settle(&self, host: Host, kind: EventKind, main_thread: bool, budget: usize) -> Outcome {
-        let call = self.call();
-        let standing: Vec<&RulingPart> = self.live_parts().filter(|part| part.verdict.call == call).collect();
+        let wanted = self.call();
+        let call = host.deliverable(kind, wanted);
+        // A denial that the host cannot carry did not happen: its reason is not said, and its marks are not left.
+        let is_lost = wanted > Call::Pass && call == Call::Pass && kind != EventKind::Stop;
+        let standing: Vec<&RulingPart> =
+            self.live_parts().filter(|part| part.verdict.call == wanted && !is_lost).collect();
         let reasons: Vec<&str> = standing.iter().filter_map(|part| part.verdict.reason.as_deref()).collect();
         let mut reason = cut_to(&reasons.join("\n"), budget).into_owned();
         let mut effects: Vec<Effect> =

@@ -1,9 +1,12 @@
 //! Codex: hooks of plugins, run by a login shell, with the project as their working directory.
 
+use std::fmt::Write as _;
 use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
+use std::process::Stdio;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::process::{Output, run, succeed};
 use super::{DUMMY_KEY, command, executable};
@@ -40,6 +43,62 @@ impl<'a> Codex<'a> {
     pub fn install_plugin(&self, marketplace: &Path) {
         succeed(self.command().args(["plugin", "marketplace", "add"]).arg(marketplace));
         succeed(self.command().args(["plugin", "add", "tidegate@tidegate"]));
+    }
+
+    /// A line at the top of its config.
+    pub fn configure(&self, line: &str) {
+        let path = self.config();
+        let text = fs::read_to_string(&path).expect("the host's config");
+        fs::write(path, format!("{line}\n{text}")).expect("the host's config");
+    }
+
+    /// As the person's review in `/hooks` does: keeps the hash of each hook, as Codex itself computes it.
+    pub fn trust_hooks(&self) {
+        let path = self.config();
+        let mut text = fs::read_to_string(&path).expect("the host's config");
+        for hook in self.listed_hooks() {
+            let (key, hash) = (&hook["key"], hook["currentHash"].as_str().expect("a hash"));
+            write!(text, "\n[hooks.state.{key}]\ntrusted_hash = \"{hash}\"\n").expect("writing to a string");
+        }
+        fs::write(path, text).expect("the host's config");
+    }
+
+    fn listed_hooks(&self) -> Vec<Value> {
+        let mut command = self.command();
+        command.arg("app-server").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut server = command.spawn().expect("the host starts");
+        let mut stdin = server.stdin.take().expect("a pipe");
+        let ask = |id: u32, method: &str, params: Value| {
+            json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string() + "\n"
+        };
+        let start = ask(1, "initialize", json!({ "clientInfo": { "name": "test", "version": "1" } }));
+        let list = ask(2, "hooks/list", json!({ "cwds": [self.home.project()] }));
+        stdin
+            .write_all((start + "{\"jsonrpc\":\"2.0\",\"method\":\"initialized\"}\n" + &list).as_bytes())
+            .expect("a pipe");
+        let lines = BufReader::new(server.stdout.take().expect("a pipe")).lines();
+        let answers =
+            lines.map_while(Result::ok).filter_map(|line| serde_json::from_str::<Value>(&line).ok());
+        let answer = answers.into_iter().find(|answer| answer["id"] == 2).expect("a list of hooks");
+        drop(stdin);
+        let _ = server.kill();
+        let _ = server.wait();
+        answer["result"]["data"][0]["hooks"].as_array().cloned().expect("hooks")
+    }
+
+    fn config(&self) -> std::path::PathBuf {
+        self.home.user_home().join(".codex/config.toml")
+    }
+
+    /// One turn, with the hooks that a person has trusted.
+    pub fn ask_with_trusted_hooks(&self, prompt: &str) -> Output {
+        run(self.command().args(["exec", "--dangerously-bypass-approvals-and-sandbox"]).arg(prompt))
+    }
+
+    /// One turn as a person's, for whom conversations are recorded.
+    pub fn ask_as_person(&self, prompt: &str) -> Output {
+        let bypass = ["--dangerously-bypass-hook-trust", "--dangerously-bypass-approvals-and-sandbox"];
+        run(self.command().env("TIDEGATE_ATTENDED", "1").arg("exec").args(bypass).arg(prompt))
     }
 
     /// One turn, with hooks that need no review and tools without a sandbox.

@@ -1,3 +1,5 @@
+#[cfg(unix)]
+mod codex;
 mod compaction;
 mod context;
 mod cycle;

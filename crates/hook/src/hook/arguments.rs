@@ -3,11 +3,14 @@
 use std::ffi::OsString;
 
 use tidegate_core::event::EventKind;
+use tidegate_core::host::Host;
 use tidegate_core::pipeline::gate::Registration;
 
 #[derive(Debug, Default)]
 pub(crate) struct Arguments {
     pub(crate) registration: Registration,
+    /// Named by a file that no other host reads.
+    pub(crate) host: Option<Host>,
     /// The install that registered this call, if there can be two.
     pub(crate) via: Option<String>,
 }
@@ -15,7 +18,7 @@ pub(crate) struct Arguments {
 impl Arguments {
     /// For a host that ignores `args`.
     pub(crate) fn bare() -> Arguments {
-        Arguments { registration: Registration { event: None, advice: true }, via: None }
+        Arguments { registration: Registration { event: None, advice: true }, ..Arguments::default() }
     }
 
     /// Never fails: an unknown argument must not change the exit code.
@@ -33,6 +36,7 @@ impl Arguments {
                 "--event" => parsed.registration.event = value().map(|name| EventKind::from_name(&name)),
                 "--advice" => parsed.registration.advice = true,
                 "--via" => parsed.via = value(),
+                "--host" => parsed.host = value().as_deref().and_then(Host::named),
                 _ => {}
             }
         }
@@ -53,6 +57,8 @@ mod tests {
             Registration { event: Some(EventKind::PreToolUse), advice: true }
         );
         assert_eq!(parse(&["--event"]).event, None);
+        let host = |name: &str| Arguments::parse(["--host", name].iter().map(OsString::from)).host;
+        assert_eq!([host("codex"), host("bogus"), host("unknown")], [Some(Host::Codex), None, None]);
         assert_eq!(parse(&["--bogus", "x", "--event", "New"]).event, Some(EventKind::Other));
     }
 }

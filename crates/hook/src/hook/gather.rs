@@ -15,8 +15,7 @@ use tidegate_core::pipeline;
 use tidegate_core::settings::setting::Whole;
 use tidegate_state::feature;
 use tidegate_state::feature::HookContext;
-use tidegate_state::host::claude_code::settings as host_settings;
-use tidegate_state::host::transcript;
+use tidegate_state::host::{self, transcript};
 use tidegate_state::project;
 use tidegate_state::session::bridge;
 
@@ -55,7 +54,7 @@ impl<'a> Gather<'a> {
         };
         if needs.host_settings {
             // Includes the client's variables: a command in another terminal knows them only from the mark.
-            let files = host_settings::read(here.root, here.place.host().as_deref());
+            let files = host::settings(event.host, here.root, here.place, env.host_home.as_deref());
             facts.host = Some(env.host_settings(&files));
         }
         if needs.meter {

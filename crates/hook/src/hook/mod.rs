@@ -37,12 +37,14 @@ use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::marks::{Marks, SessionMark};
 use tidegate_core::host::Host;
 use tidegate_core::host::answer::Reply;
+use tidegate_core::host::person::Person;
 use tidegate_core::pipeline;
 use tidegate_core::pipeline::record::Record;
 use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
 use tidegate_state::config::switches;
 use tidegate_state::feature::HookContext;
+use tidegate_state::host::transcript;
 use tidegate_state::place::StateDir;
 use tidegate_state::session::{fork, marks};
 use tidegate_state::{clock, config, journal};
@@ -89,7 +91,7 @@ fn run_with(arguments: Arguments) -> ExitCode {
 
     let env = Environment::of_hook();
     let _ = fallback.env.set(env.clone());
-    let hook = Hook { fallback, env, deadline, via: arguments.via };
+    let hook = Hook { fallback, env, deadline, via: arguments.via, registered: arguments.host };
     hook.answer()
 }
 
@@ -103,11 +105,13 @@ struct Hook {
     env: Environment,
     deadline: Deadline,
     via: Option<String>,
+    /// The host that the registration names.
+    registered: Option<Host>,
 }
 
 impl Hook {
     /// Answers, then does the work that can wait for the answer.
-    fn answer(&self) -> ExitCode {
+    fn answer(mut self) -> ExitCode {
         let state = self.open_state();
         let bytes = match read_payload() {
             Ok(bytes) => bytes,
@@ -118,6 +122,7 @@ impl Hook {
             self.record_foreign(host, parsed, state.ok());
             return give(&Reply::default());
         }
+        let parsed = if host == Host::ClaudeCode { parsed } else { self.serve_other(host, parsed) };
         let event = match parsed {
             Ok(event) => event,
             Err(UnreadableEvent { kind, name, step }) => {
@@ -157,7 +162,7 @@ impl Hook {
         let in_time = || self.deadline.in_time();
         let here = self.here(&event, &config, Some(&state), &folder, root, &in_time);
         let (event, payload, state) = (&event, bytes.as_slice(), &state);
-        let run = EventRun { hook: self, event, payload, state, here: &here, caller, only_answers };
+        let run = EventRun { hook: &self, event, payload, state, here: &here, caller, only_answers };
         let answer = run.rule(marks).unwrap_or_else(|step| self.fail(&step, Some(&config), prompt).into());
         let answer = keep_until_exit(answer);
         let exit = give(&answer.reply);
@@ -189,13 +194,37 @@ impl Hook {
             (Err(unreadable), Some(_)) => matches!(unreadable.step, FailedStep::Payload(_)),
             (_, None) => false,
         };
-        if is_vouched_for {
+        if is_vouched_for && self.registered.is_none() {
             return (Host::ClaudeCode, parsed);
         }
-        match Host::detect(bytes, Environment::other_host()) {
+        match Host::detect(bytes, self.registered, Environment::other_host) {
             Host::ClaudeCode => (Host::ClaudeCode, parsed),
             host => (host, host.read(bytes, registered)),
         }
+    }
+
+    /// For a host other than Claude Code: its own variables, and what its payload leaves out.
+    #[cold]
+    fn serve_other<'a>(
+        &mut self,
+        host: Host,
+        parsed: Result<Event<'a>, UnreadableEvent<'a>>,
+    ) -> Result<Event<'a>, UnreadableEvent<'a>> {
+        self.env = self.env.for_host(host);
+        let Ok(mut event) = parsed else { return parsed };
+        let Some(path) = event.transcript.as_deref().filter(|_| host.tells_by_transcript()) else {
+            return Ok(event);
+        };
+        let path = Path::new(path);
+        if self.env.person == Person::Unknown {
+            self.env.person = transcript::read_person(host, path);
+        }
+        let call = event.call.as_deref().filter(|_| event.lacks_exit());
+        if let Some(call) = call {
+            let exit = transcript::read_exit(host, path, call, &|| self.deadline.in_time());
+            event.set_exit(exit);
+        }
+        Ok(event)
     }
 
     /// Keeps what a failure from here on has to report.
@@ -258,7 +287,10 @@ impl Hook {
         let starts = event.kind == EventKind::SessionStart;
         let is_known = caller.is_some_and(|caller| client::is_known(caller, clients, starts));
         let only_answers = !clients.is_empty() && !is_known && !client::is_of_session(caller, clients);
-        (caller.filter(|_| !is_known), only_answers)
+        // Another host's shell tool names its session, and its hooks do not.
+        let is_own_shell = event.host != Host::ClaudeCode
+            && self.env.session.as_deref().is_some_and(|session| session == event.session.as_str());
+        (caller.filter(|_| !is_known), only_answers || is_own_shell)
     }
 
     fn here<'a>(

@@ -17,6 +17,7 @@ use tidegate_core::time::Millis;
 use crate::child;
 use crate::feature::HookContext;
 use crate::host::claude_code::skills;
+use crate::host::skill_folders;
 
 pub(super) fn read_facts(facts: &mut Facts<'_>, needs: Needs, here: &HookContext<'_>) {
     if needs.guess {
@@ -39,7 +40,7 @@ fn list_stock(root: Option<&Path>) -> Vec<String> {
 
 fn list_installed(facts: &Facts<'_>, here: &HookContext<'_>) -> Vec<String> {
     let host = here.place.host();
-    let folders = skills::folders(here.root, host.as_deref(), here.plugin);
+    let folders = skill_folders(facts.event.host, here.root, here.place, here.plugin);
     let is_there = |name: &&str| skills::is_installed(name, &folders, host.as_deref());
     let usual =
         activity::begun_or_late_phase(facts, here.config).map(activity::usual_skills).unwrap_or_default();

@@ -69,7 +69,7 @@ pub fn read_facts(facts: &mut Facts<'_>, needs: Needs, here: &HookContext<'_>) {
         facts.approval = approval::read_facts(facts, here);
     }
     if needs.skill_gate {
-        facts.skill_gate = skill_gate::read_facts(here);
+        facts.skill_gate = skill_gate::read_facts(facts, here);
     }
     if is_asked(needs.verification) {
         verification::read_facts(facts, needs.verification, here);

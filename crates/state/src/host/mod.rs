@@ -1,4 +1,37 @@
 //! Files of hosts, one folder for each, and transcripts, whose lines each host parses in its own way.
 
 pub mod claude_code;
+pub mod codex;
 pub mod transcript;
+
+use std::path::{Path, PathBuf};
+
+use tidegate_core::host::Host;
+use tidegate_core::host::window::HostSettings;
+
+use crate::place::PlaceEnv;
+
+/// Folders with skills that the model of this host can read. Codex does not list Claude Code's, but its model can print
+/// them.
+pub fn skill_folders(
+    host: Host,
+    project: Option<&Path>,
+    place: &PlaceEnv,
+    plugin: Option<&Path>,
+) -> Vec<PathBuf> {
+    let mut folders = claude_code::skills::folders(project, place.host().as_deref(), plugin);
+    if host == Host::Codex {
+        let bases = project.into_iter().chain(place.home.as_deref());
+        folders.extend(bases.flat_map(|base| [".codex", ".agents"].map(|name| base.join(name))));
+    }
+    folders
+}
+
+/// A host's own settings about compaction. `moved`: the folder of another host than Claude Code, where a variable
+/// names it.
+pub fn settings(host: Host, project: Option<&Path>, place: &PlaceEnv, moved: Option<&Path>) -> HostSettings {
+    match host {
+        Host::Codex => codex::settings::read(project, codex::settings::home(place, moved).as_deref()),
+        _ => claude_code::settings::read(project, place.host().as_deref()),
+    }
+}

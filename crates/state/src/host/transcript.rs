@@ -3,17 +3,21 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use tidegate_core::event::action::Exit;
 use tidegate_core::feature::knowledge::preserved;
 use tidegate_core::feature::knowledge::preserved::Preserved;
 use tidegate_core::feature::memory::answer;
 use tidegate_core::feature::memory::answer::LastAnswer;
 use tidegate_core::host::Host;
-use tidegate_core::host::transcript::TranscriptEntry;
+use tidegate_core::host::person::Person;
+use tidegate_core::host::transcript::{EntryKind, Sought, TranscriptEntry};
 use tidegate_core::meter::NoReading;
 use tidegate_core::meter::transcript::{EventTrace, MeterScan, TranscriptReading};
 use tidegate_core::time::Millis;
 
 use crate::file::backwards::{Stopped, read_lines};
+use crate::file::bounded;
+use crate::file::lines::{BoundedLine, BoundedLines};
 
 /// `Ok(None)` if there is no reading yet. `in_time` is asked before each step.
 pub fn last_reading(
@@ -23,13 +27,63 @@ pub fn last_reading(
     in_time: &dyn Fn() -> bool,
 ) -> Result<Option<TranscriptReading>, NoReading> {
     let parser = host.parser(&MeterScan::SOUGHT);
-    let mut scan = MeterScan::new(evidence);
+    let mut scan = MeterScan::new(evidence).seeking_window(host.tells_by_transcript());
     match read_lines(path, in_time, &mut |line| scan.take_line(parser.entry(line).as_ref())) {
         Ok(true) => Ok(scan.finish()),
         Ok(false) => Ok(None),
         Err(Stopped::Unreadable(error)) => Err(NoReading::Broken(format!("{}: {error}", path.display()))),
         Err(Stopped::TimedOut) => Err(NoReading::TimedOut),
     }
+}
+
+/// How a command ended, from a host that does not tell its hooks.
+pub fn read_exit(host: Host, path: &Path, call: &str, in_time: &dyn Fn() -> bool) -> Exit {
+    /// Other calls of the same answer may have ended since, and a summary of each is a line or two.
+    const FURTHEST: usize = 512;
+    let parser = host.parser(&[Sought::Endings]);
+    let (mut exit, mut lines) = (Exit::Unknown, 0);
+    let _ = read_lines(path, in_time, &mut |line| {
+        lines += 1;
+        match parser.entry(line).map(|entry| entry.kind) {
+            Some(EntryKind::Ended(end)) if end.call == call => {
+                exit = end.exit;
+                ControlFlow::Break(())
+            }
+            _ if lines > FURTHEST => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    });
+    exit
+}
+
+/// Whether a person is there, by the first line.
+pub fn read_person(host: Host, path: &Path) -> Person {
+    /// It may hold the host's instructions to the model.
+    const LONGEST: usize = 1024 * 1024;
+    let Ok(file) = bounded::open(path) else { return Person::Unknown };
+    match BoundedLines::new(file, LONGEST).next_line() {
+        Ok(Some(BoundedLine::Whole(line))) => host.person(line),
+        _ => Person::Unknown,
+    }
+}
+
+/// The host that wrote a transcript.
+pub fn find_writer(path: &Path) -> Option<Host> {
+    /// Some hosts begin with lines of another kind.
+    const FIRST_LINES: usize = 50;
+    const LONGEST: usize = 4 * 1024 * 1024;
+    let mut lines = BoundedLines::new(bounded::open(path).ok()?, LONGEST);
+    for _ in 0..FIRST_LINES {
+        match lines.next_line().ok()?? {
+            BoundedLine::TooLong => {}
+            BoundedLine::Whole(line) => {
+                if let Some(host) = Host::ALL.iter().find(|host| host.wrote(line)) {
+                    return Some(*host);
+                }
+            }
+        }
+    }
+    None
 }
 
 /// Messages that the compaction noted at `since` preserved next to its summary. Empty if the transcript is

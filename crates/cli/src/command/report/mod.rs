@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde::Serialize;
+use tidegate_core::host::Host;
 use tidegate_core::pipeline::friction::{Tally, tally_interruptions};
 use tidegate_core::pipeline::record::{BackendCall, BackendOutcome, Record};
 use tidegate_core::time::Millis;
@@ -28,6 +29,7 @@ Examples:
   tidegate report                         this project, last 30 days
   tidegate report --days 7 --all          every project
   tidegate report --session 91b38a40-…
+  tidegate report --host codex            one agent
   tidegate report --html report.html
   tidegate report --json | jq '.policies[] | {policy, satisfied, ignored}'")]
 pub(crate) struct Args {
@@ -37,6 +39,9 @@ pub(crate) struct Args {
     /// Only this session
     #[arg(long, value_name = "ID", conflicts_with = "all")]
     pub(crate) session: Option<String>,
+    /// Only this agent: claude-code, codex
+    #[arg(long, value_name = "NAME", value_parser = parse_host)]
+    pub(crate) host: Option<Host>,
     /// All projects, not only this one
     #[arg(long)]
     pub(crate) all: bool,
@@ -46,6 +51,11 @@ pub(crate) struct Args {
     /// Write one file for a browser, with charts
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     pub(crate) html: Option<PathBuf>,
+}
+
+fn parse_host(name: &str) -> Result<Host, String> {
+    let names: Vec<&str> = Host::ALL.iter().map(|host| host.name()).collect();
+    Host::named(name).ok_or_else(|| format!("no agent has this name; agents: {}", names.join(", ")))
 }
 
 /// What Tidegate did in some days, and what it cost.
@@ -60,6 +70,8 @@ pub(crate) struct FrictionReport {
     since: String,
     hook_runs: usize,
     sessions: usize,
+    /// Sessions of each agent.
+    hosts: BTreeMap<String, usize>,
     policies: Vec<Tally>,
     /// Policies that only advise in this project.
     stepped_down: Vec<String>,
@@ -154,17 +166,20 @@ pub(crate) fn run(args: &Args) -> Outcome {
 
 /// Of all projects.
 pub(crate) fn read_all(here: &Here, days: u64) -> Result<FrictionReport, CliError> {
-    read_report(here, &Args { days, session: None, all: true, json: false, html: None })
+    read_report(here, &Args { days, session: None, host: None, all: true, json: false, html: None })
 }
 
 fn read_report(here: &Here, args: &Args) -> Result<FrictionReport, CliError> {
     let (mut hook_runs, mut sessions, mut micros) = (0, BTreeSet::new(), Vec::new());
     let (mut failures, mut backend) = (Failures::default(), Backend::default());
-    let mut boundaries = Boundaries::default();
+    let (mut boundaries, mut hosts) = (Boundaries::default(), BTreeMap::new());
     let session = args.session.as_deref().map(|named| find_session(here, named, args.days)).transpose()?;
     // All records settle interruptions; only the selected ones are counted.
     let see = |record: &Record| {
         if record.ruling == "command" || !here.concerns(record, session.as_deref(), args.all) {
+            return;
+        }
+        if args.host.is_some_and(|host| host.name() != record.host) {
             return;
         }
         if let Some(call) = &record.backend {
@@ -175,6 +190,7 @@ fn read_report(here: &Here, args: &Args) -> Result<FrictionReport, CliError> {
         boundaries.take(record);
         if let Some(id) = record.session.as_ref().filter(|id| !sessions.contains(*id)) {
             sessions.insert(id.clone());
+            *hosts.entry(record.host.clone()).or_default() += 1;
         }
         // Runs that kept out of the way did not measure their time.
         micros.extend(Some(record.cost.us).filter(|us| *us > 0));
@@ -192,6 +208,9 @@ fn read_report(here: &Here, args: &Args) -> Result<FrictionReport, CliError> {
         Some(id) => said.session.as_ref() == Some(id),
         None => args.all || said.project.is_some() && said.project == root,
     });
+    let meant = meant.filter(|said| {
+        args.host.is_none() || said.session.as_ref().is_some_and(|session| sessions.contains(session))
+    });
     let one_project = !args.all && session.is_none();
     let policies = tally_interruptions(meant);
     Ok(FrictionReport {
@@ -200,6 +219,7 @@ fn read_report(here: &Here, args: &Args) -> Result<FrictionReport, CliError> {
         since: Millis(here.now.0.saturating_sub((args.days - 1) * 86_400_000)).day(),
         hook_runs,
         sessions: sessions.len(),
+        hosts,
         policies,
         stepped_down: if one_project { here.config.stepped_down.clone() } else { Vec::new() },
         boundaries: boundaries.finish(),

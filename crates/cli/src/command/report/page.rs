@@ -1,5 +1,6 @@
 //! The report in people's words: what was caught, what it cost, then the numbers of each policy.
 
+use tidegate_core::host::Host;
 use tidegate_core::pipeline::friction::{SpokenCounts, Tally};
 
 use super::boundaries::add_boundaries;
@@ -25,6 +26,19 @@ pub(super) fn report_page(report: &FrictionReport, days: u64, clock: &LocalClock
     let (runs, sessions) = (report.hook_runs, report.sessions);
     let (runs_en, sessions_en) = (count_en(runs, "hook run"), count_en(sessions, "session"));
     page.paragraph(both!("{sessions_en}, {runs_en}", "セッション{sessions}件、フックの実行{runs}回"));
+    if report.hosts.len() > 1 {
+        let each = report.hosts.iter().map(|(host, count)| {
+            let host = Host::title(host);
+            both!(
+                "{host}: {count_en}",
+                "{host}: {count}件",
+                count_en = count_en(*count, "session"),
+                count = count,
+                host = host
+            )
+        });
+        page.paragraph(Bilingual::list(each));
+    }
     add_deeds(&mut page, report, clock);
     add_costs(&mut page, report);
     add_remarks(&mut page, report);
@@ -296,6 +310,7 @@ mod tests {
             since: "2026-10-20".into(),
             hook_runs: 120,
             sessions: 3,
+            hosts: std::collections::BTreeMap::new(),
             policies,
             stepped_down: Vec::new(),
             boundaries: Vec::new(),

@@ -1,5 +1,8 @@
 //! Other agents that call the hooks.
 
+use tidegate_core::host::Host;
+use tidegate_core::pipeline::record::Record;
+
 use crate::bilingual::both;
 use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
@@ -21,10 +24,17 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         );
     }
     if found.is_empty() {
-        if seen.history.records.iter().any(|record| seen.is_here(record)) {
+        let of = |host: Host| {
+            let is_its = |record: &Record| seen.is_here(record) && record.host == host.name();
+            seen.history.records.iter().any(is_its).then(|| Host::title(host.name()))
+        };
+        let callers: Vec<&str> = Host::ALL.iter().copied().filter_map(of).collect();
+        if !callers.is_empty() {
             found.ok(both!(
-                "Only Claude Code called Tidegate here in the last {DAYS} days.",
-                "直近{DAYS}日間にここで Tidegate を呼び出したのは、Claude Code だけです。"
+                "Only {en} called Tidegate here in the last {DAYS} days.",
+                "直近{DAYS}日間にここで Tidegate を呼び出したのは、{ja} だけです。",
+                en = callers.join(" and "),
+                ja = callers.join("、")
             ));
         } else if seen.sessions_here().next().is_some() {
             found.ok(both!(

@@ -18,6 +18,7 @@ use super::finding::{Finding, Findings, State};
 use super::gathered::Gathered;
 use crate::bilingual::{Bilingual, both};
 use crate::host::claude_code::check as claude_code;
+use crate::host::codex::check as codex;
 
 type Check = fn(&Gathered, &mut Findings);
 
@@ -37,6 +38,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("settings", claude_code::settings::check),
     ("hooks", claude_code::hooks::check),
     ("hosts", hosts::check),
+    ("codex", codex::check),
     ("installs", claude_code::installs::check),
     ("disabled", claude_code::disabled::check),
     ("skills", claude_code::skills::check),

@@ -9,9 +9,10 @@ use super::shipped::{self, COMMANDS, META_TAG, Part, SKILLS, Skill};
 use super::{misread, settings_file, settings_text};
 use crate::bilingual::{Bilingual, both};
 use crate::error::CliError;
+use crate::host::registered::{HOSTS, HostHooks};
 use crate::install::place::Place;
 use crate::install::plan::{Choice, Plan, Texts};
-use crate::install::record::{Kind, Record, Records};
+use crate::install::record::{Kept, Kind, Record, Records};
 use crate::install::step::{Step, What};
 use crate::install::target::Target;
 use crate::path::{is_same_place, real_path};
@@ -37,7 +38,7 @@ pub(crate) fn plan_entries(target: &Target, plan: &mut Plan) -> Result<(), CliEr
     plan_misread(target, plan)
 }
 
-fn plan_settings(
+pub(crate) fn plan_settings(
     target: &Target,
     place: Place,
     entries: &Entries<'_>,
@@ -170,7 +171,43 @@ pub(crate) fn plan_shipped_files(
         }
     }
     for (path, text) in wanted {
-        plan_shipped(target, &others, &path, text, plan)?;
+        let place = target.in_host_folder(&path);
+        plan_shipped(place, &others, &path, text, plan)?;
+    }
+    Ok(())
+}
+
+/// The skills that every install has, in the folder of another host; with `strict` those that it requires.
+pub(crate) fn plan_skills_of(
+    target: &Target,
+    hooks: &HostHooks,
+    records: &Records,
+    is_strict: bool,
+    plan: &mut Plan,
+) -> Result<(), CliError> {
+    let others = records.others(&target.root);
+    let is_chosen = |skill: &&Skill| skill.part.is_none() || is_strict && skill.part == Some(Part::Rules);
+    for skill in SKILLS.iter().filter(is_chosen) {
+        let path = skill.path(false);
+        let Some(place) = target.of_host_folder(hooks, &path) else { continue };
+        plan_shipped(place, &others, &path, skill.render(&[]), plan)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn plan_skills_of_back(
+    target: &Target,
+    hooks: &HostHooks,
+    records: &Records,
+    plan: &mut Plan,
+) -> Result<(), CliError> {
+    let others = records.others(&target.root);
+    let Some(folder) = target.of_host_folder(hooks, "") else { return Ok(()) };
+    let is_there = |kept: &&Kept| kept.kind == Kind::Shipped && kept.file.starts_with(&folder.file);
+    let files: Vec<PathBuf> =
+        plan.record.files.iter().filter(is_there).map(|kept| kept.file.clone()).collect();
+    for file in files {
+        plan_back(target, Place::plain(file), &others, plan)?;
     }
     Ok(())
 }
@@ -203,18 +240,19 @@ fn is_taken(target: &Target, record: &Record, others: &[Record], skill: &Skill) 
 
 fn recorded_shipped(target: &Target, record: &Record) -> Vec<Place> {
     let known = record.files.iter().filter(|kept| kept.kind == Kind::Shipped);
+    let is_of_other = |path: &PathBuf| HOSTS.iter().any(|hooks| path.starts_with(hooks.home));
     let known = known.filter_map(|kept| Some(kept.file.strip_prefix(&target.root).ok()?.to_owned()));
+    let known = known.filter(|path| target.is_user || !is_of_other(path));
     known.map(|path| target.place(path)).collect()
 }
 
 fn plan_shipped(
-    target: &Target,
+    place: Place,
     others: &[Record],
     path: &str,
     text: String,
     plan: &mut Plan,
 ) -> Result<(), CliError> {
-    let place = target.in_host_folder(path);
     // Not a readable text: certainly not shipped by Tidegate.
     let Ok(old) = place.read() else {
         plan.steps.push(Step::still(place, What::Kept, kept_yours()));
@@ -247,7 +285,7 @@ pub(crate) fn plan_entries_back(target: &Target, plan: &mut Plan) -> Result<bool
     Ok(removed)
 }
 
-fn plan_settings_back(target: &Target, place: Place, plan: &mut Plan) -> Result<bool, CliError> {
+pub(crate) fn plan_settings_back(target: &Target, place: Place, plan: &mut Plan) -> Result<bool, CliError> {
     let nothing = both!("nothing of Tidegate there", "Tidegate の記述はありません");
     let Some(old) = place.read()? else {
         plan.record.forget(&place.file);

@@ -17,6 +17,7 @@ use serde_json::{Map, Value, json};
 use tidegate_core::event::EventKind;
 use tidegate_state::file::bounded;
 
+use crate::host::registered::HostHooks;
 use crate::shell;
 
 /// A registration costs a process per event, so only events in use are listed.
@@ -70,6 +71,19 @@ pub(crate) enum Caller<'a> {
     Shared,
     /// The plugin's own selector.
     Plugin,
+    /// Another host's own file: this program.
+    OfHost(&'static HostHooks, &'a str),
+    /// The plugin's hooks for another host.
+    PluginOf(&'static HostHooks),
+}
+
+impl Caller<'_> {
+    pub(crate) fn registrations(&self) -> &'static [Registration] {
+        match self {
+            Caller::OfHost(hooks, _) | Caller::PluginOf(hooks) => hooks.registrations,
+            Caller::Program(_) | Caller::Shared | Caller::Plugin => REGISTRATIONS,
+        }
+    }
 }
 
 /// Finds the program in a person's home or on their path and becomes it. Without one it is silent and gates nothing: a
@@ -139,6 +153,14 @@ impl Registration {
         }
         let mut handler = json!({ "type": "command" });
         match caller {
+            Caller::OfHost(hooks, program) => {
+                words.extend(["--host", hooks.host.name()]);
+                return (hooks.handler)(program, &words);
+            }
+            Caller::PluginOf(hooks) => {
+                words.extend(["--via", "plugin", "--host", hooks.host.name()]);
+                return (hooks.plugin_handler)(&words);
+            }
             // A shell would cost half as much again as the hook itself.
             Caller::Program(program) if shell::is_plain(program) || cfg!(windows) => {
                 handler["command"] = json!(program);
@@ -166,7 +188,7 @@ impl Registration {
 
 pub(crate) fn group_handlers(caller: Caller<'_>) -> Vec<(&'static str, Vec<Value>)> {
     let mut events: Vec<(&'static str, Vec<Value>)> = Vec::new();
-    for registration in REGISTRATIONS {
+    for registration in caller.registrations() {
         let (name, group) = (registration.event.name(), registration.group(caller));
         match events.iter_mut().find(|(event, _)| *event == name) {
             Some((_, groups)) => groups.push(group),
@@ -177,10 +199,12 @@ pub(crate) fn group_handlers(caller: Caller<'_>) -> Vec<(&'static str, Vec<Value
 }
 
 pub(crate) fn plugin_hooks() -> Value {
-    let hooks: Map<String, Value> = group_handlers(Caller::Plugin)
-        .into_iter()
-        .map(|(event, groups)| (event.to_owned(), json!(groups)))
-        .collect();
+    plugin_hooks_of(Caller::Plugin)
+}
+
+pub(crate) fn plugin_hooks_of(caller: Caller<'_>) -> Value {
+    let hooks: Map<String, Value> =
+        group_handlers(caller).into_iter().map(|(event, groups)| (event.to_owned(), json!(groups))).collect();
     json!({ "description": "Meters the context, gates edits, records every ruling", "hooks": hooks })
 }
 

@@ -183,7 +183,7 @@ fn check_document(document: &Document<'_>, entries: &Entries<'_>) -> Result<(), 
         if hooks.members().is_none() {
             return refuse(hooks, "`hooks` is not an object".into());
         }
-        for registration in registrations::REGISTRATIONS {
+        for registration in entries.hooks.map_or(&[][..], |caller| caller.registrations()) {
             let name = registration.event.name();
             match hooks.get(name) {
                 Some(event) if event.elements().is_none() => {

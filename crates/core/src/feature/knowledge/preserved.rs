@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use crate::host::transcript::{BoundaryEntry, EntryContent, EntryKind, Sought, TranscriptEntry};
+use crate::host::transcript::{BoundaryEntry, ContentPart, EntryContent, EntryKind, Sought, TranscriptEntry};
 use crate::time::Millis;
 
 /// The conversation after a boundary, besides its summary.
@@ -13,6 +13,8 @@ pub struct Preserved {
     pub texts: Vec<String>,
     /// The host repeated the output of hooks from before the compaction.
     pub repeated: bool,
+    /// The summary, if the host writes it into the boundary.
+    pub summary: Option<String>,
     /// The host has written the boundary down, which it does some 100 ms late.
     pub known: bool,
 }
@@ -90,6 +92,17 @@ impl PreservedScan {
         }
         self.found.known = true;
         self.found.repeated = self.repeated;
+        if let Some(summary) = &boundary.summary {
+            self.found.summary = summary.text();
+            let mut room = LONGEST;
+            for text in entry.parts().iter().filter_map(ContentPart::text) {
+                let text = text.lossy();
+                let Some(rest) = room.checked_sub(text.len()) else { break };
+                room = rest;
+                self.found.texts.push(text.into_owned());
+            }
+            return ControlFlow::Break(());
+        }
         if boundary.kept.is_empty() {
             return ControlFlow::Break(());
         }

@@ -156,7 +156,7 @@ impl RelayExtract {
             }
             EntryKind::Added(prompt) => self.with(|building| building.added(entry, prompt)),
             EntryKind::Boundary(_) => self.with(|building| building.relay.compacted = true),
-            EntryKind::Other => {}
+            EntryKind::Other | EntryKind::Ended(_) | EntryKind::Count(_) => {}
         }
         RelayStep::Within
     }

@@ -11,6 +11,7 @@ use crate::feature::facts::{Facts, Needs};
 use crate::feature::marks::Marks;
 use crate::feature::verdict::{Audience, Call, NoEffect, Say, Verdict};
 use crate::feature::{Feature, Mode, Policy};
+use crate::host::Host;
 use crate::settings::section::section;
 use crate::settings::setting::choices;
 use crate::text::quoted::quoted_line;
@@ -101,19 +102,22 @@ impl Policy for OwnSettings {
         }
         let paths = facts.event.edit_paths().and_then(Result::ok).unwrap_or_default();
         let path = &quoted_line(&paths.join(", "));
-        match unasked_mode(facts.event) {
+        match why_unasked(facts.event) {
             None => Verdict {
                 call: Call::Ask,
                 reason: Some(words::edit_asked(facts.lang, file, path)),
                 because: cause_for(file),
                 ..Verdict::pass()
             },
-            Some(mode) => {
-                let text = words::edit_denied(facts.lang, file, path, mode);
+            Some(why) => {
+                let text = words::edit_denied(facts.lang, file, path, why);
                 let say = Say { to: Audience::User, text, weight: 90, explains: true, when_said: Vec::new() };
+                let unasked = match why {
+                    Unasked::Mode(mode) => format!("in the mode `{mode}` the client would not ask them"),
+                    Unasked::Host(host) => format!("a hook of {host} cannot ask them"),
+                };
                 let reason = format!(
-                    "Leave {path} to the person: it decides which checks run here, and in the mode `{mode}` the client would not \
-                     ask them. They can edit it themselves."
+                    "Leave {path} to the person: it decides which checks run here, and {unasked}. They can edit it themselves."
                 );
                 Verdict {
                     call: Call::Deny,
@@ -134,10 +138,21 @@ fn tell_person(facts: &Facts<'_>, file: OwnFile) -> Verdict {
     Verdict { because: "a command line changed one of Tidegate's files", says: vec![say], ..Verdict::pass() }
 }
 
-/// The permission mode, if the host would not ask a person in it.
-fn unasked_mode<'a>(event: &'a Event<'_>) -> Option<&'a str> {
+/// Why no person would be asked.
+#[derive(Clone, Copy, Debug)]
+enum Unasked<'a> {
+    /// The permission mode.
+    Mode(&'a str),
+    /// A hook of this host cannot ask, whatever the mode.
+    Host(&'static str),
+}
+
+fn why_unasked<'a>(event: &'a Event<'_>) -> Option<Unasked<'a>> {
+    if event.host.deliverable(event.kind, Call::Ask) != Call::Ask {
+        return Some(Unasked::Host(Host::title(event.host.name())));
+    }
     let permission = event.permission.as_ref().filter(|permission| permission.asks_nobody)?;
-    Some(permission.mode.as_ref())
+    Some(Unasked::Mode(permission.mode.as_ref()))
 }
 
 fn cause_for(file: OwnFile) -> &'static str {

@@ -1,7 +1,7 @@
 //! Texts for people about edits to files that decide what Tidegate does.
 
 use super::ID;
-use crate::feature::own_settings::OwnFile;
+use crate::feature::own_settings::{OwnFile, Unasked};
 use crate::text::lang::Lang;
 
 /// The question to the person.
@@ -24,8 +24,23 @@ pub(super) fn edit_asked(lang: Lang, file: OwnFile, path: &str) -> String {
 }
 
 /// For a permission mode in which the client does not ask.
-pub(super) fn edit_denied(lang: Lang, file: OwnFile, path: &str, mode: &str) -> String {
+pub(super) fn edit_denied(lang: Lang, file: OwnFile, path: &str, why: Unasked<'_>) -> String {
     let name = describe_file(lang, file);
+    let mode = match (why, lang) {
+        (Unasked::Mode(mode), _) => mode,
+        (Unasked::Host(host), Lang::En) => {
+            return format!(
+                "Tidegate blocked an edit to {path} ({name}): {host} cannot ask you about it. Edit it yourself, or run \
+                 `tidegate off {ID} --for 10m`."
+            );
+        }
+        (Unasked::Host(host), Lang::Ja) => {
+            return format!(
+                "Tidegate: {path}（{name}）の編集をブロックしました。{host} ではフックから確認を求められないためです。ご自身で編集するか、\
+                 `tidegate off {ID} --for 10m` を実行してください。"
+            );
+        }
+    };
     match lang {
         Lang::En => format!(
             "Tidegate blocked an edit to {path} ({name}): in the mode `{mode}` Claude Code would not have asked you. Edit it \

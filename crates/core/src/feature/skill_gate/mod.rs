@@ -9,6 +9,7 @@ use crate::feature::facts::{Facts, Needs, Touched};
 use crate::feature::marks::{Marks, SessionMark};
 use crate::feature::verdict::{Asks, Audience, Call, Effect, NoEffect, Say, Verdict};
 use crate::feature::{CONTEXT_FOLDER, Feature, Mode, Policy};
+use crate::host::Host;
 use crate::text::lang::Lang;
 use crate::text::list::name_a_few;
 use crate::text::quoted::quoted_line;
@@ -170,7 +171,8 @@ fn deny_edit(facts: &Facts<'_>, file: &str, missing: &[&str], elsewhere: bool) -
     } else {
         format!(
             "Invoke the {noun} {skills}, then repeat this edit: {shown} may be edited only after {them}, and this session has \
-             not invoked {them} yet."
+             not invoked {them} yet.{}",
+            facts.event.host.skill_hint()
         )
     };
     // The way past the gate is for the person, and telling it once is enough.
@@ -195,10 +197,12 @@ fn deny_edit(facts: &Facts<'_>, file: &str, missing: &[&str], elsewhere: bool) -
 /// Claude Code may know skills in places that Tidegate does not look at, so the model tries it all the same.
 fn deny_for_missing(facts: &Facts<'_>, file: &str, shown: &str, gone: &[&str]) -> Verdict {
     let skills = name_a_few(gone);
+    let host = Host::title(facts.event.host.name());
     let (noun, them) = if gone.len() == 1 { ("skill", "it") } else { ("skills", "them") };
     let reason = format!(
-        "Invoke the {noun} {skills}, then repeat this edit: {shown} may be edited only after {them}. If Claude Code does not know \
-         {them}, tell the user, and do not write the file another way."
+        "Invoke the {noun} {skills}, then repeat this edit: {shown} may be edited only after {them}. If {host} does not know \
+         {them}, tell the user, and do not write the file another way.{}",
+        facts.event.host.skill_hint()
     );
     let notice = format!("{ID}/not installed");
     let told = facts.marks.value().is_some_and(|marks| marks.session.noticed(&notice));

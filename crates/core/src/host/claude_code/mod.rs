@@ -15,11 +15,12 @@ use crate::event::action::{PersonQuestion, QuestionAnswers, QuestionCall, Questi
 use crate::event::status::StatusInput;
 use crate::event::{Event, EventKind, UnreadableEvent};
 use crate::host::answer::{Answer, Channels, Reply};
+use crate::host::capability::{Capability, Support};
 use crate::host::detect::Traces;
 use crate::host::transcript::{ConversationOrigin, Sought, TranscriptEntry, TranscriptParser};
 use crate::host::variables::{HostVariables, Lookup};
 use crate::host::window::{HostSettings, Window};
-use crate::host::{Host, HostWing};
+use crate::host::{Host, HostWing, head};
 
 pub(crate) use event::MACHINE;
 
@@ -27,6 +28,11 @@ pub struct Wing;
 
 impl HostWing for Wing {
     const SETTINGS_NAMES: &'static [&'static str] = &["settings", ".claude"];
+
+    /// Every policy was made for it.
+    fn support(_: Capability) -> Support {
+        Support::Full
+    }
 
     fn traces(_: Host) -> Traces {
         Traces {
@@ -61,7 +67,7 @@ impl HostWing for Wing {
     }
 
     fn raw_tool(payload: &[u8]) -> RawTool<'_> {
-        tools::raw(payload)
+        head::raw_tool(payload)
     }
 
     fn question(input: &str) -> Option<QuestionInput> {

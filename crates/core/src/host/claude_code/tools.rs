@@ -2,12 +2,11 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
-
 use super::payload::{Payload, ToolInput};
 use super::question;
-use crate::event::action::{Action, Exit, McpCall, RawTool, ShellCommand};
+use crate::event::action::{Action, Exit, McpCall, ShellCommand};
 use crate::event::{EventKind, FailedStep};
+use crate::host::head;
 use crate::text::json::{Field, LongText};
 
 /// A longer command line is not inspected.
@@ -94,7 +93,7 @@ pub(super) fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'
             let ToolInput { file_path, path, notebook_path, topic_id, .. } = known(input);
             let topic = topic_id.value().and_then(|id| i64::try_from(id).ok());
             Action::Mcp(McpCall {
-                own_tool: own_tool(tool),
+                own_tool: head::own_tool(tool),
                 topic: topic.filter(|id| *id > 0),
                 path: file_path.value().or(path.value()).or(notebook_path.value()),
             })
@@ -191,54 +190,4 @@ fn skill(name: Option<Cow<'_, str>>) -> Option<Cow<'_, str>> {
         Cow::Owned(name) => Cow::Owned(name.strip_prefix('/').map(str::to_owned).unwrap_or(name)),
     };
     Some(name).filter(|name| !name.is_empty())
-}
-
-/// From `mcp__SERVER__TOOL`, for a server named after Tidegate: the user's own entry or the plugin's
-/// (`mcp__plugin_PLUGIN_SERVER__TOOL`).
-fn own_tool<'a>(name: &Cow<'a, str>) -> Option<Cow<'a, str>> {
-    fn tool(name: &str) -> Option<&str> {
-        let (server, tool) = name.strip_prefix("mcp__")?.rsplit_once("__")?;
-        server.contains("tidegate").then_some(tool)
-    }
-    match name {
-        Cow::Borrowed(name) => tool(name).map(Cow::Borrowed),
-        Cow::Owned(name) => tool(name).map(|tool| Cow::Owned(tool.to_owned())),
-    }
-}
-
-pub(super) fn raw(payload: &[u8]) -> RawTool<'_> {
-    #[derive(Default, serde::Deserialize)]
-    #[serde(default)]
-    struct RawPayload<'a> {
-        #[serde(borrow)]
-        tool_input: Option<&'a RawValue>,
-        #[serde(borrow)]
-        tool_response: Option<&'a RawValue>,
-    }
-    let payload = payload.strip_prefix(b"\xef\xbb\xbf").unwrap_or(payload);
-    let tool: RawPayload<'_> = serde_json::from_slice(payload).unwrap_or_default();
-    RawTool {
-        input: tool.tool_input.map_or("", RawValue::get),
-        response: tool.tool_response.map_or("", RawValue::get),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn which_tools_are_ours() {
-        for (name, ours) in [
-            ("mcp__tidegate__set_topic", Some("set_topic")),
-            ("mcp__plugin_tidegate_tidegate__add_topic", Some("add_topic")),
-            ("mcp__plugin_x_my-tidegate__search", Some("search")),
-            ("mcp__memory__set_topic", None),
-            ("mcp__memory__tidegate", None),
-            ("set_topic", None),
-            ("mcp__tidegate", None),
-        ] {
-            assert_eq!(own_tool(&Cow::Borrowed(name)).as_deref(), ours, "{name}");
-        }
-    }
 }

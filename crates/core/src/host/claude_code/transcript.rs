@@ -58,7 +58,7 @@ pub(super) fn parser(kinds: &[Sought]) -> TranscriptParser {
             Sought::Boundaries => BOUNDARY.as_bytes(),
             Sought::RepeatedOutput => COMMAND_OUTPUT.as_bytes(),
             // Every prompt says it.
-            Sought::Origins => return None,
+            Sought::Origins | Sought::Endings | Sought::Counts => return None,
         }))
     };
     TranscriptParser::new(kinds.iter().filter_map(needle).collect(), entry)
@@ -218,7 +218,7 @@ impl<'a> WireAttachment<'a> {
 impl<'a> WireCompaction<'a> {
     fn boundary(self) -> BoundaryEntry<'a> {
         let kept = self.preserved.value().and_then(|kept| kept.uuids.value()).unwrap_or_default();
-        BoundaryEntry { left: self.left.value(), kept: kept.0 }
+        BoundaryEntry { left: self.left.value(), kept: kept.0, summary: None }
     }
 }
 

@@ -1,16 +1,37 @@
-//! Codex: its transcripts. Its calls are recorded and answered with nothing, as those of an unknown host.
+//! Codex: its payloads, tools, replies, rollouts and windows.
 
+mod capabilities;
+mod event;
+mod patch;
+mod payload;
+mod reply;
 mod transcript;
+mod variables;
+mod window;
 
+use crate::event::action::RawTool;
 use crate::event::{Event, EventKind, UnreadableEvent};
+use crate::host::answer::{Answer, Call, Channels, Reply};
+use crate::host::capability::{Capability, Support};
 use crate::host::detect::{Signs, Traces};
+use crate::host::person::Person;
 use crate::host::transcript::{ConversationOrigin, Sought, TranscriptEntry, TranscriptParser};
-use crate::host::{Host, HostWing, unknown};
+use crate::host::variables::{HostVariables, Lookup};
+use crate::host::window::{HostSettings, Window};
+use crate::host::{Host, HostWing, head};
 
 pub struct Wing;
 
 impl HostWing for Wing {
-    const IS_ONLY_RECORDED: bool = true;
+    const SETTINGS_NAMES: &'static [&'static str] = &["hooks.json", "config.toml", ".codex"];
+
+    const SKILL_HINT: &'static str = " (Print its SKILL.md with `cat`, in a command that does nothing else.)";
+
+    const TELLS_BY_TRANSCRIPT: bool = true;
+
+    fn support(capability: Capability) -> Support {
+        capabilities::support(capability)
+    }
 
     fn traces(_: Host) -> Traces {
         Traces {
@@ -22,15 +43,35 @@ impl HostWing for Wing {
     }
 
     fn sent(_: Host, signs: &Signs<'_>) -> bool {
-        signs.has(&["turn_id"]) || signs.is_below("/.codex/") || signs.tool() == "apply_patch"
+        signs.has(&["turn_id"]) || signs.is_below("/.codex/") || signs.tool() == event::PATCH
     }
 
     fn read(
-        host: Host,
+        _: Host,
         payload: &[u8],
         registered: Option<EventKind>,
     ) -> Result<Event<'_>, UnreadableEvent<'_>> {
-        unknown::Wing::read(host, payload, registered)
+        event::parse(payload, registered)
+    }
+
+    fn channels(kind: EventKind) -> Channels {
+        reply::channels(kind)
+    }
+
+    fn deliverable(kind: EventKind, call: Call) -> Call {
+        reply::deliverable(kind, call)
+    }
+
+    fn reply(kind: EventKind, answer: &Answer<'_>) -> Reply {
+        reply::reply(kind, answer)
+    }
+
+    fn refuse(model: &str, user: &str) -> Reply {
+        reply::refuse(model, user)
+    }
+
+    fn raw_tool(payload: &[u8]) -> RawTool<'_> {
+        head::raw_tool(payload)
     }
 
     fn parser(kinds: &[Sought]) -> TranscriptParser {
@@ -43,5 +84,17 @@ impl HostWing for Wing {
 
     fn origin(entry: &TranscriptEntry<'_>) -> Option<ConversationOrigin> {
         transcript::origin(entry)
+    }
+
+    fn person(first_line: &[u8]) -> Person {
+        transcript::person(first_line)
+    }
+
+    fn window(_: &str, told: Option<u64>, used: u64, settings: &HostSettings) -> Option<Window> {
+        window::window(told, used, settings)
+    }
+
+    fn variables(get: Lookup<'_>) -> HostVariables {
+        variables::read(get)
     }
 }

@@ -1,23 +1,26 @@
 //! The rollout of Codex: one JSON object per line with a time, a type and a payload, into neutral entries.
 //!
-//! Codex writes most things twice, as an item of the model's history and as an event. Only the items are read:
-//! every version has them. Lines that do not parse are skipped, and so are unknown types.
+//! Codex writes most things twice, as an item of the model's history and as an event. Of the conversation only the
+//! items are read: every version has them. Exit statuses, token counts and the window are in events alone. Lines that do not parse are skipped, and so are unknown types.
 
 use std::borrow::Cow;
 
 use serde::de::{IgnoredAny, MapAccess, SeqAccess};
 
+use super::patch::patched_files;
+use crate::event::action::Exit;
+use crate::host::person::Person;
 use crate::host::transcript::{
-    AnswerEntry, BoundaryEntry, CallResult, CallTask, CallText, ContentPart, ConversationOrigin,
-    EntryContent, EntryKind, LazyText, PromptEntry, Sought, ToolCall, ToolResult, TranscriptEntry,
-    TranscriptParser,
+    AnswerEntry, BoundaryEntry, CallResult, CallTask, CallText, CommandEnd, ContentPart, ContextCount,
+    ConversationOrigin, Counted, EntryContent, EntryKind, LazyText, PromptEntry, RequestTokens, Sought,
+    ToolCall, ToolResult, TranscriptEntry, TranscriptParser,
 };
 use crate::text::json::{Field, LongText, Member, TextList, Verbatim, read_object, wire_key, wire_object};
 use crate::text::search::Needle;
 use crate::time::Millis;
 
 /// Beginnings of texts that Codex itself puts in the place of prompts. Versions since 0.160 also say so in the line.
-const MACHINE: [&str; 13] = [
+pub(super) const MACHINE: [&str; 13] = [
     "<environment_context>",
     "<environments_instructions>",
     "<user_instructions>",
@@ -44,6 +47,8 @@ pub(super) fn parser(kinds: &[Sought]) -> TranscriptParser {
             Sought::Answers => &[b"\"assistant\"", b"_call\""],
             Sought::Results => &[b"call_output\""],
             Sought::Boundaries => &[b"\"compacted\""],
+            Sought::Endings => &[b"\"CommandExecution\""],
+            Sought::Counts => &[b"\"token_usage_record\"", b"\"model_context_window\""],
             Sought::Origins => &[b"\"session_meta\"", b"\"turn_context\""],
             // Everything that is typed becomes a prompt.
             Sought::Added | Sought::RepeatedOutput => &[],
@@ -100,20 +105,99 @@ fn entry(line: &[u8]) -> Option<TranscriptEntry<'_>> {
     let Some(payload) = wire.payload.get().map(|payload| payload.0) else { return Some(entry) };
     match wire.kind.get().map(AsRef::as_ref) {
         Some("compacted") => {
-            entry.kind = EntryKind::Boundary(BoundaryEntry { left: None, kept: Vec::new() });
+            let summary = Some(LazyText { json: payload, read: summary });
+            entry.kind = EntryKind::Boundary(BoundaryEntry { left: None, kept: Vec::new(), summary });
+            entry.content = Some(EntryContent { json: payload, read: kept_parts });
         }
-        Some("event_msg") => {
-            let about = read_object::<WireItem<'_>>(payload.as_bytes()).ok()?;
-            if about.kind.get().is_some_and(|kind| kind == "turn_aborted") {
-                entry.kind = EntryKind::Prompt(untyped());
-                entry.content =
-                    Some(EntryContent { json: payload, read: |_| Some(vec![ContentPart::Interruption]) });
-            }
+        Some("token_usage_record") => {
+            let record = read_object::<WireUsageRecord<'_>>(payload.as_bytes()).ok()?;
+            let tokens = record.usage.get().and_then(WireUsage::tokens);
+            entry.kind = EntryKind::Count(ContextCount { of: Counted::Request, tokens, window: None });
         }
+        Some("event_msg") => read_event(&mut entry, payload)?,
         Some("response_item") => read_item(&mut entry, payload, &wire.metadata)?,
         _ => {}
     }
     Some(entry)
+}
+
+fn read_event<'a>(entry: &mut TranscriptEntry<'a>, payload: &'a str) -> Option<()> {
+    let about = read_object::<WireEvent<'_>>(payload.as_bytes()).ok()?;
+    match about.kind.get().map(AsRef::as_ref) {
+        Some("turn_aborted") => {
+            entry.kind = EntryKind::Prompt(untyped());
+            entry.content =
+                Some(EntryContent { json: payload, read: |_| Some(vec![ContentPart::Interruption]) });
+        }
+        Some("item_completed") => {
+            let Some(item) = about.item.value() else { return Some(()) };
+            let is_command = item.kind.get().is_some_and(|kind| kind == "CommandExecution");
+            if let Some(call) = item.id.value().filter(|_| is_command) {
+                entry.kind = EntryKind::Ended(CommandEnd { call, exit: exit(item.exit_code.get()) });
+            }
+        }
+        Some("task_started") => {
+            let window = about.window.value().filter(|window| *window > 0);
+            entry.kind = EntryKind::Count(ContextCount { of: Counted::Earlier, tokens: None, window });
+        }
+        Some("token_count") => {
+            let Some(info) = about.info.value() else { return Some(()) };
+            let window = info.window.value().filter(|window| *window > 0);
+            let last = info.last.get();
+            // After a compaction only the total is set.
+            let is_estimate = last.is_some_and(|last| last.input_tokens.get() == Some(&0));
+            let of = if is_estimate { Counted::Estimate } else { Counted::Earlier };
+            let tokens = last.and_then(WireUsage::tokens);
+            entry.kind = EntryKind::Count(ContextCount { of, tokens, window });
+        }
+        _ => {}
+    }
+    Some(())
+}
+
+/// A number that is not a status says nothing.
+fn exit(code: Option<&f64>) -> Exit {
+    let whole = |code: &f64| code.fract() == 0.0 && (-2_147_483_648.0..=2_147_483_647.0).contains(code);
+    code.filter(|code| whole(code)).map_or(Exit::Unknown, |code| Exit::Known(*code as i32))
+}
+
+impl WireUsage<'_> {
+    /// Codex counts the answer, too: the next request holds it.
+    fn tokens(&self) -> Option<RequestTokens> {
+        let used = self.total_tokens.get().copied().filter(|used| *used > 0)?;
+        Some(RequestTokens { used, answer: self.output_tokens.get().copied().unwrap_or_default() })
+    }
+}
+
+/// Whether a person is there, from the first line. A run of `exec` has none.
+pub(super) fn person(first_line: &[u8]) -> Person {
+    let Ok(wire) = read_object::<WireLine<'_>>(first_line) else { return Person::Unknown };
+    let is_first = wire.kind.get().is_some_and(|kind| kind == "session_meta");
+    let Some(payload) = wire.payload.get().filter(|_| is_first) else { return Person::Unknown };
+    let about = read_object::<WireAbout<'_>>(payload.0.as_bytes()).ok();
+    match about.as_ref().and_then(|about| about.source.get()).map(|source| source.0) {
+        Some("\"exec\"" | "\"mcp\"") => Person::Absent,
+        Some("\"cli\"" | "\"vscode\"") => Person::There,
+        _ => Person::Unknown,
+    }
+}
+
+fn summary(payload: &str) -> Option<String> {
+    let compacted = read_object::<WireCompacted<'_>>(payload.as_bytes()).ok()?;
+    compacted.message.get().map(|message| message.lossy().into_owned())
+}
+
+/// The texts of the person and the model that are still in the context. The summary is one of them.
+fn kept_parts(payload: &str) -> Option<Vec<ContentPart<'_>>> {
+    let compacted = read_object::<WireCompacted<'_>>(payload.as_bytes()).ok()?;
+    let history = compacted.history.value()?;
+    let is_said =
+        |item: &WireItem<'_>| item.role.get().is_some_and(|role| role == "user" || role == "assistant");
+    let contents = history.0.into_iter().filter(is_said).filter_map(|item| item.content.value());
+    let blocks =
+        contents.filter_map(|content| serde_json::from_str::<Field<Blocks<'_>>>(content.0).ok()?.value());
+    let texts = blocks.flat_map(|blocks| blocks.0).filter_map(|block| block.text.value());
+    Some(texts.map(ContentPart::Text).collect())
 }
 
 fn untyped<'a>() -> PromptEntry<'a> {
@@ -219,7 +303,8 @@ fn call_parts(json: &str) -> Option<Vec<ContentPart<'_>>> {
             let input = read_object::<WireArguments<'_>>(arguments.as_bytes()).ok()?.input.value()?;
             Some(Cow::Owned(input.lossy().into_owned()))
         };
-        input.or_else(wrapped).map(|patch| patched_files(&patch)).unwrap_or_default()
+        let files = input.or_else(wrapped).map(|patch| patched_files(&patch)).unwrap_or_default();
+        files.into_iter().map(Cow::Owned).collect()
     } else {
         Vec::new()
     };
@@ -246,14 +331,6 @@ fn command_line<'a>(json: &str) -> Option<CallText<'a>> {
         _ => return None,
     };
     Some(CallText::Decoded(line))
-}
-
-/// The files that a patch adds, changes, deletes or renames.
-fn patched_files(patch: &str) -> Vec<Cow<'static, str>> {
-    const HEADS: [&str; 4] = ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
-    let named = patch.lines().filter_map(|line| HEADS.iter().find_map(|head| line.strip_prefix(head)));
-    let files = named.map(str::trim).filter(|file| !file.is_empty());
-    files.map(|file| Cow::Owned(file.to_owned())).collect()
 }
 
 fn result_parts(json: &str) -> Option<Vec<ContentPart<'_>>> {
@@ -359,6 +436,51 @@ wire_object! {
 }
 
 wire_object! {
+    struct WireEvent<'a> {
+        kind as "type": Cow<'a, str>,
+        item: WireExecution<'a>,
+        info: WireCount<'a>,
+        window as "model_context_window": u64,
+    }
+}
+
+wire_object! {
+    struct WireExecution<'a> {
+        kind as "type": Cow<'a, str>,
+        id: Cow<'a, str>,
+        exit_code: f64,
+    }
+}
+
+wire_object! {
+    struct WireCount<'a> {
+        last as "last_token_usage": WireUsage<'a>,
+        window as "model_context_window": u64,
+    }
+}
+
+wire_object! {
+    struct WireUsageRecord<'a> {
+        usage: WireUsage<'a>,
+    }
+}
+
+wire_object! {
+    struct WireUsage<'a> {
+        input_tokens: u64,
+        output_tokens: u64,
+        total_tokens: u64,
+    }
+}
+
+wire_object! {
+    struct WireCompacted<'a> {
+        message: LongText<'a>,
+        history as "replacement_history": Items<'a>,
+    }
+}
+
+wire_object! {
     struct WireItemAbout<'a> {
         kinds as "content_item_kinds": TextList<'a>,
     }
@@ -409,6 +531,19 @@ impl<'de> Member<'de> for Blocks<'de> {
             blocks.extend(block.value());
         }
         Ok(Some(Blocks(blocks)))
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Items<'a>(Vec<WireItem<'a>>);
+
+impl<'de> Member<'de> for Items<'de> {
+    fn list<A: SeqAccess<'de>>(mut seq: A) -> Result<Option<Self>, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = seq.next_element::<Field<WireItem<'de>>>()? {
+            items.extend(item.value());
+        }
+        Ok(Some(Items(items)))
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) fn parser(kinds: &[Sought]) -> TranscriptParser {
             Sought::Boundaries => &[BOUNDARY],
             Sought::Origins => &[START],
             // Everything that is typed becomes a prompt.
-            Sought::Added | Sought::RepeatedOutput => &[],
+            Sought::Added | Sought::RepeatedOutput | Sought::Endings | Sought::Counts => &[],
         }
     };
     let needles = kinds.iter().flat_map(needles).map(|text| Needle::new(text.as_bytes()));
@@ -102,7 +102,7 @@ fn entry(line: &[u8]) -> Option<TranscriptEntry<'_>> {
         }
         Some(BOUNDARY) => {
             let done = read_object::<WireCompaction<'_>>(data.as_bytes()).ok()?;
-            let boundary = BoundaryEntry { left: done.left.value(), kept: Vec::new() };
+            let boundary = BoundaryEntry { left: done.left.value(), kept: Vec::new(), summary: None };
             let kind = if done.success.get() == Some(&false) {
                 EntryKind::Other
             } else {

@@ -62,7 +62,7 @@ mod tests {
         let payload =
             br#"{"session_id": "s", "hook_event_name": "PreToolUse", "cwd": "/p", "tool_name": "Edit",
             "tool_input": {"file_path": "a.rs"}}"#;
-        for host in [Host::Unknown, Host::Codex] {
+        for host in [Host::Unknown, Host::Gemini] {
             let event = host.read(payload, None).unwrap();
             assert_eq!(
                 (event.host, event.kind, event.tool_name()),

@@ -123,7 +123,7 @@ pub(super) static COMPACTION: Room = Room {
         ("kept whole", |case, cell| {
             let texts = Some(cell.to_owned()).filter(|cell| cell != "-").into_iter().collect();
             let repeated = case.payload["trigger"] == "manual";
-            case.facts.knowledge.preserved = Preserved { texts, repeated, known: true };
+            case.facts.knowledge.preserved = Preserved { texts, repeated, known: true, summary: None };
         }),
         ("lang", |case, cell| case.facts.lang = if cell == "ja" { Lang::Ja } else { Lang::En }),
         ("since the summary", since_summary),

@@ -18,6 +18,7 @@ use tidegate_core::text::search;
 use tidegate_core::time::Millis;
 
 use crate::file::bounded;
+use crate::host::transcript;
 
 /// Limits of the search for the start of a relay. Each step is twice as long as the one before.
 const FURTHEST: u64 = 64 * 1024 * 1024;
@@ -59,6 +60,7 @@ impl fmt::Display for TranscriptGone {
 #[derive(Debug)]
 pub struct RelayReader {
     file: File,
+    host: Host,
     parser: TranscriptParser,
     extract: RelayExtract,
     /// The end of the part when the job was queued, and that time.
@@ -111,9 +113,11 @@ impl RelayReader {
         if length < was {
             return Err(TranscriptGone::Shorter { was, length });
         }
+        let host = transcript::find_writer(Path::new(&part.transcript)).unwrap_or_default();
         let mut reader = RelayReader {
             file,
-            parser: Host::ClaudeCode.parser(&RelayExtract::SOUGHT),
+            host,
+            parser: host.parser(&RelayExtract::SOUGHT),
             extract: RelayExtract::new(part.answer),
             to: part.to,
             left,
@@ -215,7 +219,7 @@ impl RelayReader {
 
     /// The start of the last prompt before `from`; without one, the start of the line at `from`.
     fn find_beginning(&mut self, from: u64) -> io::Result<u64> {
-        let prompts = Host::ClaudeCode.parser(&[Sought::Prompts]);
+        let prompts = self.host.parser(&[Sought::Prompts]);
         let begins = |line: &[u8]| prompts.entry(line).is_some_and(|entry| relay::begins_relay(&entry));
         let stop = from.saturating_sub(FURTHEST);
         let mut start = from;

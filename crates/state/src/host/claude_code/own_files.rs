@@ -83,7 +83,7 @@ fn identify_path(target: &Path, places: &OwnPlaces<'_>) -> Option<OwnFile> {
         return Some(OwnFile::Program);
     }
     let real = follow_links(&target.path);
-    if real.starts_with(MANAGED) {
+    if real.starts_with(MANAGED) || is_of_other_host(&real) {
         return Some(OwnFile::Host);
     }
     if registers_plugin(&real, places) {
@@ -96,6 +96,13 @@ fn identify_path(target: &Path, places: &OwnPlaces<'_>) -> Option<OwnFile> {
     let is_store =
         |memory: &Path| is_below(&real, memory) || target.is_linked && target.is(&memory.join("memory.db"));
     places.memory.filter(|memory| is_store(memory)).map(|_| OwnFile::Memory)
+}
+
+/// Hooks and settings of Codex, by their names: of a project or of the person.
+fn is_of_other_host(real: &Path) -> bool {
+    let names = ["hooks.json", "config.toml"];
+    let is_named = real.file_name().is_some_and(|name| names.iter().any(|known| name == *known));
+    is_named && real.parent().and_then(Path::file_name).is_some_and(|folder| folder == ".codex")
 }
 
 /// `Path::join` reallocates the folder to make room for the file, and every edit needs a dozen of these.

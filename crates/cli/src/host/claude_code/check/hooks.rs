@@ -5,10 +5,13 @@ use super::super::registrations::Calls;
 use super::super::settings_file::{Content, Scope};
 use super::disabled::ask_administrator;
 use super::life;
+use tidegate_core::host::Host;
+
 use crate::bilingual::{Bilingual, both};
 use crate::doctor::check::without_state;
 use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
+use crate::host::registered::HOSTS;
 
 /// Differences named per file.
 const NAMED: usize = 3;
@@ -67,6 +70,24 @@ fn report_no_hook(seen: &Gathered, found: &mut Findings) {
         .as_ref()
         .map_or_else(|| both!("here", "ここ"), |root| both!("in {r}", "{r} ", r = root.display()));
     let Bilingual { en, ja } = place;
+    let others: Vec<&str> = HOSTS
+        .iter()
+        .filter(|hooks| hooks.is_installed(seen.project.as_deref(), &seen.env.place, &seen.call))
+        .map(|hooks| Host::title(hooks.host.name()))
+        .collect();
+    if !others.is_empty() {
+        found.note_with(
+            both!(
+                "Tidegate is installed for {others} {en}, not for Claude Code.",
+                "{ja}では {others} 用にインストールされています。Claude Code 用にはインストールされていません。",
+                others = others.join(", "),
+                en = en,
+                ja = ja
+            ),
+            both!("For Claude Code, too: `{init}`.", "Claude Code でも使うには: `{init}`"),
+        );
+        return;
+    }
     found.problem(
         both!(
             "Claude Code does not call Tidegate {en}: neither its settings nor a plugin registers a hook.",

@@ -142,6 +142,9 @@ impl Policy for Compaction {
         let survival = facts.knowledge.boundary.as_ref().and_then(|boundary| boundary.survival.as_ref());
         let preserved = matches!(kind, EventKind::UserPromptSubmit | EventKind::PostToolUse)
             && survival.is_some_and(|found| !found.lost.is_empty());
+        // A host that gives hooks no summary has written it down by now.
+        let preserved =
+            preserved || facts.event.follows_compaction() && facts.event.host.tells_by_transcript();
         let more = facts::Needs { files, preserved, ..facts::Needs::default() };
         Needs { knowledge: more, ..Needs::default() }
     }
@@ -156,6 +159,9 @@ impl Policy for Compaction {
                 let mut verdict =
                     if facts.event.follows_compaction() { report_recovery(facts) } else { list_once(facts) };
                 verdict.says.extend(mention_handoff(facts));
+                if facts.event.follows_compaction() {
+                    give_back_at_start(facts, config, &mut verdict);
+                }
                 verdict
             }
             EventKind::PostCompact => measure_summary(facts),
@@ -169,7 +175,8 @@ fn prepare_compaction(facts: &Facts<'_>, config: &Config) -> Verdict {
     let none = Knowledge::default();
     let knowledge = facts.knowledge.files.as_ref().unwrap_or(&none);
     let by_hand = facts.event.by_hand;
-    if settings.hold == Hold::First && by_hand && should_hold(facts, knowledge) {
+    let can_hold = facts.event.host.deliverable(facts.event.kind, Call::Deny) == Call::Deny;
+    if settings.hold == Hold::First && by_hand && can_hold && should_hold(facts, knowledge) {
         return Verdict {
             call: Call::Deny,
             reason: Some(words::compaction_held(facts.lang, knowledge.unpromoted.len())),
@@ -186,6 +193,7 @@ fn prepare_compaction(facts: &Facts<'_>, config: &Config) -> Verdict {
     }
     // A text costs one character more than its length.
     let said = summary_instructions(&key_facts, config.text_budget(facts.event).saturating_sub(1));
+    let said = said.filter(|_| facts.event.host.channels(facts.event.kind).context);
     let named = said.as_ref().map_or(0, |text| text.lines().filter(|line| line.starts_with("- ")).count());
     let boundary = Boundary {
         noted: facts.now,
@@ -491,6 +499,40 @@ fn measure_summary(facts: &Facts<'_>) -> Verdict {
         verdict.effects.push(Effect::mark(SessionMark::Note(Note::Kept)));
     }
     verdict
+}
+
+/// Measures a summary that only the transcript has, and gives lost facts back at once.
+fn give_back_at_start(facts: &Facts<'_>, config: &Config, verdict: &mut Verdict) {
+    let Some(boundary) = facts.knowledge.boundary.as_ref().filter(|boundary| boundary.survival.is_none())
+    else {
+        return;
+    };
+    let Some(summary) = &facts.knowledge.preserved.summary else { return };
+    if facts.now.since(boundary.noted) > LONGEST_COMPACTION_MS {
+        return;
+    }
+    let preserved = as_strs(&facts.knowledge.preserved.texts);
+    let survival = survival::measure_survival(&boundary.facts, summary, &preserved);
+    let boundary = Boundary { measured: Some(facts.now), survival: Some(survival), ..boundary.clone() };
+    let mut missing = boundary.missing(false);
+    stated::retain_standing(&mut missing, facts);
+    // Half of the room: the list of files comes with it.
+    let (text, given) = survival::lost_note(&missing, config.general.text_budget.get() as usize / 2);
+    verdict.effects.push(Effect::Knowledge(effect::Effect::NoteBoundary(Box::new(boundary.clone()))));
+    verdict.effects.push(Effect::Knowledge(effect::Effect::PublishCompaction(Box::new(boundary.clone()))));
+    if !text.is_empty() {
+        // If it is not delivered now, it comes with the next event.
+        verdict.effects.push(Effect::mark(SessionMark::Note(Note::Lost)));
+        let mut told = Verdict::pass();
+        let when_said = vec![Effect::mark(SessionMark::NoteGiven(Note::Lost))];
+        told.says.push(Say { to: Audience::Model, text, weight: 95, explains: false, when_said });
+        note_given_back(&mut told, &boundary, missing.len() - given);
+        verdict.says.append(&mut told.says);
+        verdict.because = "the summary lost something";
+    }
+    if !boundary.facts.is_empty() && facts.person.may_be_there() {
+        verdict.says.push(tell_person(facts, &boundary, &missing, given));
+    }
 }
 
 /// Gives lost facts back to the model, and tells the person how many were kept. By now the host has written down

@@ -1,0 +1,7 @@
+//! Codex: its files, and what Tidegate puts into them or checks in them.
+
+pub(crate) mod check;
+pub(crate) mod plan;
+pub(crate) mod registrations;
+pub(crate) mod server_text;
+pub(crate) mod trust;

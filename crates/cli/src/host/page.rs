@@ -1,0 +1,75 @@
+//! `docs/hosts.md`: what works in which agent, from the same table that `init` and `doctor` read.
+
+use std::fmt::Write as _;
+
+use tidegate_core::host::Host;
+use tidegate_core::host::capability::{Capability, Support};
+use tidegate_core::text::lang::Lang;
+
+use super::registered::HOSTS;
+
+const HEAD: &str = "# Other agents
+
+Claude Code is the agent that Tidegate was made for. It also checks the agents in the table below, with the same program, config,
+journal and memory: what was said in one of them is found from all.
+
+```console
+$ tidegate init --host codex           # this project
+$ tidegate init --user --host codex    # all your projects
+$ tidegate uninstall --host codex
+```
+
+`tidegate init` without `--host` is for Claude Code, and names the other agents that you use. `doctor` checks each agent that has
+Tidegate's hooks.
+
+## What works where
+
+Made from the program's own table. Tests on the real Codex show the gates for edits and \"done\", checks, meter, notes, lost facts and
+memory. Gates before agents start, stages and messages follow from its protocol, and are tested with its payloads only.
+
+";
+
+const TAIL: &str = "
+## Codex
+
+Tested with Codex 0.166.0.
+
+- **Codex runs a hook only after you have trusted it, and skips it without a word until then.** Start `codex`, open `/hooks` and
+  trust Tidegate's hooks. Tidegate never writes that trust itself. `tidegate doctor` reads it and fails while a hook is skipped.
+- Hooks go to `.codex/hooks.json` of the project or of your home (`CODEX_HOME`), the MCP server to `config.toml` next to it, the
+  skills to `skills`. Codex reads a project's files only in a project that it trusts.
+- One patch may edit several files: a denial is for all of them.
+- Codex does not tell its hooks how a command ended. Tidegate reads the exit status, the window and the tokens from the session's
+  file. A status that is not there counts as unknown, and verifies nothing.
+- `used` counts the last answer, too, as Codex does when it decides to compact.
+- Tidegate cannot tell which process called a hook of Codex. A command that an agent runs can write a payload into a hook, so
+  nothing can be approved there.
+- A limit that is given on Codex's command line (`-c model_auto_compact_token_limit=…`) is not known; one in a `config.toml` is.
+
+## Agents that are only recorded
+
+Cursor, Gemini CLI, Factory's droid, opencode and agents that Tidegate does not know: it recognises their calls, records them and
+answers nothing. `status`, `doctor` and `journal` say so.
+";
+
+pub(crate) fn hosts_page() -> String {
+    let hosts: Vec<Host> =
+        std::iter::once(Host::ClaudeCode).chain(HOSTS.iter().map(|hooks| hooks.host)).collect();
+    let mut page = HEAD.to_owned();
+    let titles: Vec<&str> = hosts.iter().map(|host| Host::title(host.name())).collect();
+    let _ = writeln!(page, "| | {} |\n| --- |{}", titles.join(" | "), " --- |".repeat(hosts.len()));
+    for capability in Capability::ALL {
+        let cells: Vec<String> = hosts.iter().map(|host| cell(host.support(*capability))).collect();
+        let _ = writeln!(page, "| {} | {} |", capability.title(Lang::En), cells.join(" | "));
+    }
+    page.push_str(TAIL);
+    page
+}
+
+fn cell(support: Support) -> String {
+    match support {
+        Support::Full => "yes".to_owned(),
+        Support::Partly(limit) => format!("partly: {}", limit.en),
+        Support::No(limit) => format!("no: {}", limit.en),
+    }
+}

@@ -1,0 +1,3 @@
+//! Codex's files.
+
+pub mod settings;
