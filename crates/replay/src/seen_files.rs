@@ -302,6 +302,10 @@ impl ProjectFiles {
             let Some(below) = path.strip_prefix(root).and_then(|rest| rest.strip_prefix('/')) else {
                 continue;
             };
+            // A path that leaves the project is not one of its files.
+            if below.split('/').any(|part| matches!(part, ".." | "." | "")) {
+                continue;
+            }
             let below = below.to_owned();
             let shared = match what {
                 Sight::Exists => None,
