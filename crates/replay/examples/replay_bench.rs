@@ -2,6 +2,7 @@
 
 #![expect(clippy::print_stdout, reason = "a program of its own")]
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
 
@@ -16,7 +17,8 @@ fn main() -> std::io::Result<()> {
     let threads = words.next().and_then(|word| word.parse().ok());
     let files = transcript_files::find(Path::new(&folder))?;
     let began = Instant::now();
-    let replayed = replay_files(&files, &Config::default(), threads, &|_| {});
+    let replayed = replay_files(&files, &Config::default(), threads, &|_| ControlFlow::Continue(()));
+    let replayed = replayed.map_err(|halt| std::io::Error::other(format!("{halt:?}")))?;
     let seconds = began.elapsed().as_secs_f64();
     let megabytes = replayed.bytes as f64 / 1e6;
     let report = ReplayReport::of(&replayed, None);

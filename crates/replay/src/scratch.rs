@@ -146,7 +146,16 @@ impl Scratch {
     /// A path of the session, in this folder.
     pub fn map_path(&self, path: &str) -> String {
         let mapped = self.map(path);
-        if mapped == path { mapped } else { with_slashes(&mapped) }
+        if mapped != path {
+            return with_slashes(&mapped);
+        }
+        // `C:\a` is a whole path, not one below the current folder.
+        match path.as_bytes() {
+            [drive, b':', b'/' | b'\\', ..] if drive.is_ascii_alphabetic() => {
+                format!("/{}{}", char::from(*drive), with_slashes(&path[2..]))
+            }
+            _ => mapped,
+        }
     }
 
     /// A path of this folder as the session knows it.
@@ -399,6 +408,7 @@ mod tests {
         let scratch = Scratch::new("D:/shop").unwrap();
         let root = scratch.root.to_str().unwrap();
         assert_eq!(scratch.map_path("D:\\shop\\src\\a.go"), format!("{root}/src/a.go"));
+        assert_eq!(scratch.map_path("C:\\Temp\\a.go"), "/C/Temp/a.go");
         assert_eq!(scratch.map("cd /d/shop/src && go test"), format!("cd {root}/src && go test"));
     }
 
