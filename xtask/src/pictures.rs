@@ -1,4 +1,5 @@
-//! `cargo xtask pictures [--write]`: the pictures of the terminal under `docs/pictures`, drawn from what commands print.
+//! `cargo xtask pictures [--write]`: the pictures under `docs/pictures`. Those of the terminal are drawn from what commands
+//! print; those of pages are taken by Chromium with `--write`, and are not compared.
 //!
 //! The commands run in the homes that `tidegate demo --keep` leaves. Times and durations are those of the run; pictures that
 //! differ only in these count as the same, and are not written again.
@@ -8,6 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::browser;
 use xtask::failure::{Done, Failure, While};
 use xtask::print;
 use xtask::workspace::{self, cargo};
@@ -27,10 +29,11 @@ const fn english(name: &'static str, home: &'static str, command: &'static [&'st
 }
 
 /// In this order: `status` and `log` say how long ago something was, and `init` adds to the home.
-const PICTURES: [Picture; 7] = [
+const PICTURES: [Picture; 8] = [
     english("status", "filling", &["status"]),
     english("log", "all", &["log"]),
     english("report", "all", &["report"]),
+    english("replay", "all", &["replay", "../monday.jsonl"]),
     english("doctor", "all", &["doctor"]),
     english("demo", "fresh", &["demo"]),
     Picture { name: "demo.ja", home: "fresh", command: &["demo"], locale: "ja_JP.UTF-8" },
@@ -59,7 +62,11 @@ pub(crate) fn write() -> Done {
             print::line(&format!("    {}", path.display()));
         }
     }
-    Ok(())
+    if let Some(why) = browser::unavailable() {
+        return Err(Failure::new(format!("no pictures of pages: {why}"))
+            .next("install Debian's packages `chromium` and `npm`"));
+    }
+    browser::take_pictures(&workspace::target_folder()?.join("debug/tidegate"), &folder)
 }
 
 /// Words and their classes, without times, dates and measured numbers.

@@ -191,7 +191,7 @@ impl ReplayReport {
             }
             report.add(session, since.unwrap_or_default(), &mut known, &mut forecasts);
         }
-        report.forecast = ForecastError::of(&forecasts);
+        report.forecast = ForecastError::of(forecasts.iter().map(|check| (check.predicted, check.real)));
         let is_seen = |session: &SessionReport| session.untested.is_empty() && session.compactions.is_empty();
         report.session_list.sort_by(|one, other| {
             is_seen(one).cmp(&is_seen(other)).then(other.to.cmp(&one.to)).then(one.file.cmp(&other.file))
@@ -330,13 +330,15 @@ impl StopCounts {
 }
 
 impl ForecastError {
-    fn of(checks: &[ForecastCheck]) -> Option<ForecastError> {
-        let mut errors: Vec<u32> = checks.iter().map(|check| check.predicted.abs_diff(check.real)).collect();
+    /// From turns as predicted and as they were.
+    pub fn of(checks: impl IntoIterator<Item = (u32, u32)>) -> Option<ForecastError> {
+        let checks: Vec<(u32, u32)> = checks.into_iter().collect();
+        let mut errors: Vec<u32> = checks.iter().map(|(predicted, real)| predicted.abs_diff(*real)).collect();
         errors.sort_unstable();
         let at = |percent: usize| errors.get((errors.len() * percent).div_ceil(100).checked_sub(1)?).copied();
         // Less than a turn counts as one, as in the texts.
-        let is_near = |check: &&ForecastCheck| {
-            let (predicted, real) = (check.predicted.max(1), check.real.max(1));
+        let is_near = |(predicted, real): &&(u32, u32)| {
+            let (predicted, real) = (*predicted.max(&1), *real.max(&1));
             predicted <= 2 * real && real <= 2 * predicted
         };
         Some(ForecastError {

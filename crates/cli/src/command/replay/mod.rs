@@ -1,6 +1,7 @@
 //! `tidegate replay`: past sessions, as if Tidegate had been there. Reads transcripts and writes nothing but a scratch folder,
 //! so it needs no installation and no state.
 
+mod charts;
 mod interrupt;
 mod page;
 mod what_if;
@@ -45,11 +46,13 @@ Examples:
   tidegate replay ~/.claude/projects/-home-me-shop
   tidegate replay --set context-warning.late=20k
   tidegate replay --preset strict --json | jq .stops
+  tidegate replay --html replay.html
 
 Runs Tidegate's checks over transcripts of Claude Code: turns that ended with untested
 code, context warnings, compactions and the facts they lost. Needs no installation, asks
-no model, and changes neither sessions nor settings. Without PATH it reads
-~/.claude/projects. Exit codes: 0 done, 1 nothing to read, 2 wrong option.")]
+no model, and changes neither sessions nor settings. Without PATH it reads the folders
+of all agents on this machine. Exit codes: 0 done, 1 nothing to read, 2 wrong option,
+130 ended with Ctrl-C.")]
 pub(crate) struct Args {
     /// Transcripts, or folders with them
     #[arg(value_name = "PATH")]
@@ -65,6 +68,9 @@ pub(crate) struct Args {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Write one file for a browser, with charts
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    pub(crate) html: Option<PathBuf>,
 }
 
 /// What a command about past sessions starts from: no state directory, which this would create.
@@ -263,6 +269,9 @@ pub(crate) fn run(args: &Args) -> Outcome {
         shows_all: args.all,
         what_if: unchanged.as_ref().map(|unchanged| (args.what_if.words(), unchanged)),
     };
+    if let Some(path) = &args.html {
+        return charts::write(path, &report, &view);
+    }
     page::report_page(&report, &view).print();
     Ok(ExitCode::SUCCESS)
 }

@@ -151,7 +151,7 @@ fn shown(view: &View<'_>) -> usize {
     if view.shows_all { usize::MAX } else { SHOWN }
 }
 
-fn project_name(session: &SessionReport) -> &str {
+pub(super) fn project_name(session: &SessionReport) -> &str {
     session.project.rsplit('/').next().unwrap_or(&session.project)
 }
 

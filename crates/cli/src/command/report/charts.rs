@@ -1,6 +1,5 @@
 //! The report for a browser: bars above the words and tables of the terminal.
 
-use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -8,6 +7,7 @@ use maud::{Markup, html};
 use tidegate_core::pipeline::friction::Tally;
 use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
+use tidegate_state::file::replace;
 
 use super::boundaries::Boundary;
 use super::page::report_page;
@@ -28,7 +28,9 @@ pub(super) fn write(path: &Path, report: &FrictionReport, days: u64, clock: &Loc
     let title = both!("Tidegate report", "Tidegate のレポート");
     let body = html! { h1 { (title.get(lang)) } (report.html(days, clock, lang)) };
     let shown = path.display();
-    fs::write(path, document::alone(lang, title.get(lang), &body)).map_err(|error| {
+    let text = document::alone(lang, title.get(lang), &body);
+    let written = std::path::absolute(path).and_then(|path| replace::durable_private(&path, text.as_bytes()));
+    written.map_err(|error| {
         CliError::new(both!("cannot write {shown}: {error}", "{shown} に書き込めません: {error}"))
             .hint(both!("name a file in a folder of your own", "自分のフォルダのファイルを指定してください"))
     })?;
