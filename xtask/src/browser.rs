@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::{hosts, package};
+use crate::{hosts, package, transcripts};
 use xtask::failure::{Done, Failure, While};
 use xtask::tools;
 use xtask::workspace::{self, cargo};
@@ -50,12 +50,13 @@ pub(crate) fn run_built(program: &Path) -> Done {
 pub(crate) fn take_pictures(program: &Path, folder: &Path) -> Done {
     with_server(program, "", |server| {
         let mut script = server.script("pictures.mjs")?;
+        transcripts::write(&server.home.join("past"))?;
         for (name, command) in [("replay", vec!["replay", "--html"]), ("report", vec!["report", "--html"])] {
             let file = server.home.join(format!("{name}.html"));
             let mut words = alone(program, &server.home);
             words.args(command).arg(&file).current_dir(server.home.join("shop"));
             if name == "replay" {
-                words.arg(server.home.join("monday.jsonl"));
+                words.arg(server.home.join("past"));
             }
             workspace::read_output(&mut words)?;
             script.env(name.to_uppercase(), file);

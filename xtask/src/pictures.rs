@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::browser;
+use crate::{browser, transcripts};
 use xtask::failure::{Done, Failure, While};
 use xtask::print;
 use xtask::workspace::{self, cargo};
@@ -33,7 +33,7 @@ const PICTURES: [Picture; 8] = [
     english("status", "filling", &["status"]),
     english("log", "all", &["log"]),
     english("report", "all", &["report"]),
-    english("replay", "all", &["replay", "../monday.jsonl"]),
+    english("replay", "all", &["replay", "../past"]),
     english("doctor", "all", &["doctor"]),
     english("demo", "fresh", &["demo"]),
     Picture { name: "demo.ja", home: "fresh", command: &["demo"], locale: "ja_JP.UTF-8" },
@@ -123,7 +123,8 @@ fn make_home(program: &Path, home: &Path, name: &str) -> Done {
     };
     let mut demo = Command::new(program);
     demo.env_clear().env("LANG", "C.UTF-8").args(["demo", "--keep"]).arg(home).args(scenes);
-    workspace::read_output(&mut demo).map(drop)
+    workspace::read_output(&mut demo)?;
+    transcripts::write(&home.join("past"))
 }
 
 /// In the project of a home, with a terminal of 80 columns and colours.

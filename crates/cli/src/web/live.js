@@ -32,6 +32,11 @@
     return () => (link ? stops().find((stop) => stop.getAttribute("href") === link) : stops()[place]);
   }
 
+  // A drawing that is wider than the screen opens where it is now.
+  function showEnd() {
+    for (const wide of main.querySelectorAll("figure > .wide")) wide.scrollLeft = wide.scrollWidth;
+  }
+
   async function refresh() {
     timer = 0;
     if (known === newest) return;
@@ -55,6 +60,7 @@
     if (fresh.innerHTML === main.innerHTML) return;
     const again = findAgain(document.activeElement);
     main.replaceChildren(...fresh.childNodes);
+    showEnd();
     const focused = again();
     if (focused) focused.focus({ preventScroll: true });
     notice.textContent = new Date().toLocaleTimeString();
@@ -68,6 +74,8 @@
     newest = size;
     if (size !== known) soon();
   }
+
+  showEnd();
 
   const others = "BroadcastChannel" in window && new BroadcastChannel(address);
 

@@ -43,7 +43,7 @@ impl FrictionReport {
         let spoke: Vec<Bar> = self
             .policies
             .iter()
-            .filter(|tally| tally.spoke.total() > 0)
+            .filter(|tally| has_outcome(tally))
             .map(|tally| outcomes(tally, lang))
             .collect();
         let skipped = self.boundaries.len().saturating_sub(COMPACTIONS);
@@ -51,7 +51,7 @@ impl FrictionReport {
             self.boundaries[skipped..].iter().map(|one| survival(one, clock, lang)).collect();
         html! {
             @if !spoke.is_empty() {
-                h2 { (both!("What became of it", "その後どうなったか").get(lang)) }
+                h2 { (both!("What happened after Tidegate asked", "Tidegate が求めたあと").get(lang)) }
                 (bars::draw(&spoke))
             }
             @if !kept.is_empty() {
@@ -71,15 +71,24 @@ fn part(class: &'static str, amount: usize, words: &Bilingual, lang: Lang) -> Ba
     BarPart { class, amount, title }
 }
 
+/// Texts that only inform ask for nothing.
+fn has_outcome(tally: &Tally) -> bool {
+    known(tally) > 0
+}
+
+fn known(tally: &Tally) -> usize {
+    tally.satisfied + tally.satisfied_later + tally.ignored + tally.bypassed + tally.overridden
+}
+
 fn outcomes(tally: &Tally, lang: Lang) -> Bar {
-    let known = tally.satisfied + tally.satisfied_later + tally.ignored + tally.bypassed + tally.overridden;
+    let known = known(tally);
     let rest = tally.spoke.total().saturating_sub(known);
     let parts = vec![
         part("good", tally.satisfied, &both!("done at once", "すぐに対応"), lang),
         part("accent", tally.satisfied_later, &both!("done later", "あとで対応"), lang),
         part("warning", tally.ignored, &both!("ignored", "無視"), lang),
         part("bad", tally.bypassed + tally.overridden, &both!("bypassed or overridden", "回避・取消"), lang),
-        part("dim", rest, &both!("information, or not known yet", "通知・未定"), lang),
+        part("dim", rest, &both!("only information, or open", "通知のみ・未定"), lang),
     ];
     Bar { label: tally.policy.clone(), parts }
 }

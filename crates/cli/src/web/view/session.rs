@@ -155,7 +155,7 @@ fn draw(viewing: &Viewing<'_>, curve: &Curve, events: &[Record]) -> Markup {
         figure {
             div.wide tabindex="0" { (curve.draw(&words)) }
             figcaption {
-                (viewing.say(&summary)) " "
+                (viewing.say(&summary)) (viewing.say(&both!(". ", "。")))
                 (viewing.say(&both!("Each step is one reading; pauses are left out.", "1目盛りが1回の測定です。待ち時間は含みません。")))
                 ul.legend aria-hidden="true" {
                     @for kind in [SignKind::Warning, SignKind::Block, SignKind::Compaction] {
