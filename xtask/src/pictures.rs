@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use crate::{browser, transcripts};
 use xtask::failure::{Done, Failure, While};
@@ -66,7 +67,36 @@ pub(crate) fn write() -> Done {
         return Err(Failure::new(format!("no pictures of pages: {why}"))
             .next("install Debian's packages `chromium` and `npm`"));
     }
-    browser::take_pictures(&workspace::target_folder()?.join("debug/tidegate"), &folder)
+    let program = workspace::target_folder()?.join("debug/tidegate");
+    fs::write(folder.join("top.svg"), draw_top(&program)?).while_("writing top.svg")?;
+    browser::take_pictures(&program, &folder)
+}
+
+/// The screen of `tidegate top`, as tmux shows it.
+fn draw_top(program: &Path) -> Done<String> {
+    let folder = tempfile::tempdir().while_("making a temporary folder")?;
+    let home = folder.path().join("all");
+    make_home(program, &home, "all")?;
+    let socket = folder.path().join("tmux");
+    let tmux = || {
+        let mut tmux = terminal(Path::new("tmux"), &home, "C.UTF-8");
+        tmux.arg("-S").arg(&socket);
+        tmux
+    };
+    let mut start = tmux();
+    start.args(["-f", "/dev/null", "new-session", "-d", "-x", &COLUMNS.to_string(), "-y", "26", "--"]);
+    workspace::read_output(start.arg(program).arg("top"))?;
+    let mut screen = String::new();
+    // A debug build needs a moment for its first screen.
+    for _ in 0..100 {
+        std::thread::sleep(Duration::from_millis(100));
+        screen = workspace::read_output(tmux().args(["capture-pane", "-p", "-e"]))?;
+        if screen.contains("Last event") {
+            break;
+        }
+    }
+    let _ = tmux().arg("kill-server").output();
+    Ok(draw("tidegate top", &screen.replace(&folder.path().display().to_string(), "/home/you")))
 }
 
 /// Words and their classes, without times, dates and measured numbers.

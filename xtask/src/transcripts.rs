@@ -60,7 +60,9 @@ pub(crate) fn write(folder: &Path) -> Done {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
     for (number, (project, days, turns)) in WEEK.into_iter().enumerate() {
         let mut session = Session { number, project, at: now - days * 86_400, lines: Vec::new() };
-        turns.iter().for_each(|(used, turn)| session.turn(*used, *turn));
+        for (used, turn) in turns {
+            session.turn(*used, *turn);
+        }
         let path = folder.join(format!("{number:08}-1111-2222-3333-444455556666.jsonl"));
         fs::write(&path, session.lines.join("\n") + "\n").while_(path.display())?;
     }

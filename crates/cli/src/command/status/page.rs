@@ -67,10 +67,10 @@ pub(super) fn status_page(status: &Status, said: PressureLevel, clock: &LocalClo
     if !status.skills.is_empty() {
         row(both!("skills", "スキル"), data(status.skills.join(", ")));
     }
+    row(both!("hooks", "フック"), describe_hooks(status).into());
     if let Some(memory) = &status.memory {
         row(both!("memory", "記憶"), memory.line());
     }
-    row(both!("hooks", "フック"), describe_hooks(status).into());
     page.pairs(rows);
     page
 }
