@@ -47,7 +47,7 @@ pub(crate) struct Args {
     /// Write the proposal into your own config
     #[arg(long)]
     pub(crate) apply: bool,
-    /// Write this instead of a proposal: warn early with so many tokens left
+    /// Write this instead of a proposal: tokens left at the early warning
     #[arg(long, value_name = "TOKENS", requires_all = ["apply", "late"], conflicts_with_all = ["paths", "since", "turns"])]
     pub(crate) early: Option<Tokens>,
     /// The same for the late warning

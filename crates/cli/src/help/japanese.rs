@@ -75,7 +75,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "この時点以降に変わった記録だけを対象にします。`90d` や `2026-11-01`",
     ),
     (
-        "Write this instead of a proposal: warn early with so many tokens left",
+        "Write this instead of a proposal: tokens left at the early warning",
         "提案のかわりに書き込む値: 残りがこのトークン数になったら先に警告します",
     ),
     ("The same for the late warning", "間際の警告について同じ"),
