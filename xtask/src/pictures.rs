@@ -86,15 +86,17 @@ fn draw_top(program: &Path) -> Done<String> {
     let mut start = tmux();
     start.args(["-f", "/dev/null", "new-session", "-d", "-x", &COLUMNS.to_string(), "-y", "26", "--"]);
     workspace::read_output(start.arg(program).arg("top"))?;
-    let mut screen = String::new();
     // A debug build needs a moment for its first screen.
     for _ in 0..100 {
         std::thread::sleep(Duration::from_millis(100));
-        screen = workspace::read_output(tmux().args(["capture-pane", "-p", "-e"]))?;
-        if screen.contains("Last event") {
+        if workspace::read_output(tmux().args(["capture-pane", "-p"]))?.contains("Last event") {
             break;
         }
     }
+    // The session that has a curve.
+    workspace::read_output(tmux().args(["send-keys", "Down"]))?;
+    std::thread::sleep(Duration::from_secs(3));
+    let screen = workspace::read_output(tmux().args(["capture-pane", "-p", "-e"]))?;
     let _ = tmux().arg("kill-server").output();
     Ok(draw("tidegate top", &screen.replace(&folder.path().display().to_string(), "/home/you")))
 }

@@ -101,8 +101,13 @@ impl Session {
             _ => "",
         };
         if !command.is_empty() {
-            let result = json!({"stdout": "done", "stderr": "", "interrupted": false});
-            self.call(used - 1_000, "Bash", &json!({"command": command}), "done", &result);
+            // npm prints the script that it runs; what `tail` leaves does not show it.
+            let printed = match turn {
+                Turn::EditsAndTests => format!("\n> {}@1.0.0 test\n> vitest run\n\nok\n", self.project),
+                _ => "ok\n".to_owned(),
+            };
+            let result = json!({"stdout": printed, "stderr": "", "interrupted": false});
+            self.call(used - 1_000, "Bash", &json!({"command": command}), &printed, &result);
         }
         self.answer(used, &json!({"type": "text", "text": "Done."}));
     }

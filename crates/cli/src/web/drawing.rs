@@ -90,7 +90,6 @@ impl Curve {
                 }
                 @if let Some(end) = self.end() {
                     path.end d=(format!("M{LEFT} {:.1}H{:.1}", y(end), LEFT + room_x)) aria-hidden="true" {}
-                    text.end x=(LEFT + room_x) y=(format!("{:.1}", y(end) - 5.0)) text-anchor="end" aria-hidden="true" { (words.compacts_at) }
                 }
                 @for sign in &self.signs {
                     @let (link, title) = (words.sign)(sign);
@@ -101,6 +100,10 @@ impl Curve {
                         path.stem d=(stem) {}
                         path d=(shape) {}
                     }
+                }
+                // Above the stems of the signs.
+                @if let Some(end) = self.end() {
+                    text.end x=(LEFT + room_x) y=(format!("{:.1}", y(end) - 5.0)) text-anchor="end" aria-hidden="true" { (words.compacts_at) }
                 }
             }
         }
