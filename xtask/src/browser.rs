@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::{hosts, package};
+use crate::{hosts, package, transcripts};
 use xtask::failure::{Done, Failure, While};
 use xtask::tools;
 use xtask::workspace::{self, cargo};
@@ -38,24 +38,77 @@ pub(crate) fn run() -> Done {
 }
 
 pub(crate) fn run_built(program: &Path) -> Done {
-    let (playwright, axe) = fetch_scripts()?;
-    let node = hosts::program("node")?;
+    with_server(program, ROWS, |server| {
+        let (_, axe) = fetch_scripts()?;
+        let mut script = server.script("pages.mjs")?;
+        script.env("TIDEGATE", program).env("AXE", axe).env("HOSTILE", "hostile");
+        workspace::run(&mut script)
+    })
+}
+
+/// `docs/pictures`, from the demo's data.
+pub(crate) fn take_pictures(program: &Path, folder: &Path) -> Done {
+    with_server(program, "", |server| {
+        let mut script = server.script("pictures.mjs")?;
+        transcripts::write(&server.home.join("past"))?;
+        for (name, command) in [("replay", vec!["replay", "--html"]), ("report", vec!["report", "--html"])] {
+            let file = server.home.join(format!("{name}.html"));
+            let mut words = alone(program, &server.home);
+            words.args(command).arg(&file).current_dir(server.home.join("shop"));
+            if name == "replay" {
+                words.arg(server.home.join("past"));
+            }
+            workspace::read_output(&mut words)?;
+            script.env(name.to_uppercase(), file);
+        }
+        workspace::run(script.env("FOLDER", folder))
+    })
+}
+
+/// A server of the demo's data.
+struct Server {
+    home: PathBuf,
+    url: String,
+}
+
+impl Server {
+    /// A script of `crates/cli/tests/browser`, in the demo's project.
+    fn script(&self, name: &str) -> Done<Command> {
+        let (playwright, _) = fetch_scripts()?;
+        let mut script = alone(&hosts::program("node")?, &self.home);
+        script.arg(workspace::root().join("crates/cli/tests/browser").join(name));
+        script.current_dir(self.home.join("shop")).env("PAGES", &self.url);
+        script.env("CHROMIUM", "/usr/bin/chromium").env("PLAYWRIGHT", playwright);
+        Ok(script)
+    }
+}
+
+fn alone(program: &Path, home: &Path) -> Command {
+    let mut command = Command::new(program);
+    command
+        .env_clear()
+        .env("HOME", home)
+        .env("PATH", "/usr/bin:/bin")
+        .env("LANG", "C.UTF-8")
+        .env("TZ", "UTC");
+    command
+}
+
+/// `rows` are added to the memory.
+fn with_server(program: &Path, rows: &str, work: impl FnOnce(&Server) -> Done) -> Done {
     let folder = tempfile::tempdir().while_("a temporary folder")?;
     let home = folder.path().join("home");
-    let alone = |program: &Path| {
-        let mut command = Command::new(program);
-        command.env_clear().env("HOME", &home).env("PATH", "/usr/bin:/bin").env("LANG", "C.UTF-8");
-        command
-    };
-    workspace::read_output(alone(program).args(["demo", "--keep"]).arg(&home))?;
-    let mut import = alone(program);
-    let import = import.args(["memory", "import"]).stdin(Stdio::piped()).stdout(Stdio::null()).spawn();
-    let mut import = import.while_("tidegate memory import")?;
-    if let Some(mut stdin) = import.stdin.take() {
-        stdin.write_all(ROWS.as_bytes()).while_("tidegate memory import")?;
+    workspace::read_output(alone(program, &home).args(["demo", "--keep"]).arg(&home))?;
+    if !rows.is_empty() {
+        let mut import = alone(program, &home);
+        let import = import.args(["memory", "import"]).stdin(Stdio::piped()).stdout(Stdio::null()).spawn();
+        let mut import = import.while_("tidegate memory import")?;
+        if let Some(mut stdin) = import.stdin.take() {
+            stdin.write_all(rows.as_bytes()).while_("tidegate memory import")?;
+        }
+        import.wait().while_("tidegate memory import")?;
     }
-    import.wait().while_("tidegate memory import")?;
-    let mut serve = alone(program);
+    let mut serve = alone(program, &home);
     let serve = serve.args(["serve", "--json"]).current_dir(home.join("shop")).stdout(Stdio::piped()).spawn();
     let mut serve = serve.while_("tidegate serve")?;
     let mut said = String::new();
@@ -63,15 +116,11 @@ pub(crate) fn run_built(program: &Path) -> Done {
         BufReader::new(out).read_line(&mut said).while_("tidegate serve")?;
     }
     // {"url":"http://…"}
-    let url = said.split('"').nth(3).unwrap_or_default();
-    let mut script = alone(&node);
-    script.arg(workspace::root().join("crates/cli/tests/browser/pages.mjs")).current_dir(home.join("shop"));
-    script.env("PAGES", url).env("TIDEGATE", program).env("CHROMIUM", "/usr/bin/chromium");
-    script.env("PLAYWRIGHT", playwright).env("AXE", axe).env("HOSTILE", "hostile");
-    let passed = workspace::run(&mut script);
+    let url = said.split('"').nth(3).unwrap_or_default().to_owned();
+    let done = work(&Server { home, url });
     let _ = serve.kill();
     let _ = serve.wait();
-    passed
+    done
 }
 
 /// What the script loads: playwright and axe, from the cache.

@@ -19,6 +19,7 @@ mod scratch;
 mod selection;
 mod supply;
 mod test;
+mod transcripts;
 mod words;
 
 use std::process::ExitCode;
@@ -39,7 +40,7 @@ Usage: cargo xtask COMMAND
   supply                     licences, sources and advisories of all locked packages, against deny.toml
   notices [--write]          licences of what the program contains: THIRD-PARTY-NOTICES.md
   docs [--write]             generated files: docs/, the plugin's hooks
-  pictures [--write]         docs/pictures: the terminal after some commands, drawn from what they print
+  pictures [--write]         docs/pictures: the terminal after some commands, drawn from what they print, and pages in Chromium
   budget [--write]           instructions per hook run, against crates/hook/instructions.txt
   hook-path --write          the functions that hooks run, for the linker: crates/cli/hook-path.txt
   train-phase [--write]      the phase classifier's parameters, trained from corpus/phase
@@ -60,6 +61,9 @@ Usage: cargo xtask COMMAND
   bench team [--members N] [--logs N] [--seconds N]
                              pushes, pulls and searches of 500 members with 500,000 logs on one PostgreSQL server
   bench worker [--exchanges N]  how many exchanges the worker stores in a second
+  bench replay [--megabytes N] [--in FOLDER] [--of FOLDER]
+                             the replay of 2,000 transcripts with 5 GB, which it makes, or of those in a folder
+  bench serve [--sessions N] the first page of `tidegate serve` with 10,000 sessions
   bench import [--megabytes N] [--in FOLDER]
                              the import of 5 GB of transcripts: once, twice, killed and continued, while the worker records
 

@@ -1,4 +1,5 @@
-//! `cargo xtask pictures [--write]`: the pictures of the terminal under `docs/pictures`, drawn from what commands print.
+//! `cargo xtask pictures [--write]`: the pictures under `docs/pictures`. Those of the terminal are drawn from what commands
+//! print; those of pages are taken by Chromium with `--write`, and are not compared.
 //!
 //! The commands run in the homes that `tidegate demo --keep` leaves. Times and durations are those of the run; pictures that
 //! differ only in these count as the same, and are not written again.
@@ -7,7 +8,9 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
+use crate::{browser, transcripts};
 use xtask::failure::{Done, Failure, While};
 use xtask::print;
 use xtask::workspace::{self, cargo};
@@ -27,10 +30,11 @@ const fn english(name: &'static str, home: &'static str, command: &'static [&'st
 }
 
 /// In this order: `status` and `log` say how long ago something was, and `init` adds to the home.
-const PICTURES: [Picture; 7] = [
+const PICTURES: [Picture; 8] = [
     english("status", "filling", &["status"]),
     english("log", "all", &["log"]),
     english("report", "all", &["report"]),
+    english("replay", "all", &["replay", "../past"]),
     english("doctor", "all", &["doctor"]),
     english("demo", "fresh", &["demo"]),
     Picture { name: "demo.ja", home: "fresh", command: &["demo"], locale: "ja_JP.UTF-8" },
@@ -59,7 +63,42 @@ pub(crate) fn write() -> Done {
             print::line(&format!("    {}", path.display()));
         }
     }
-    Ok(())
+    if let Some(why) = browser::unavailable() {
+        return Err(Failure::new(format!("no pictures of pages: {why}"))
+            .next("install Debian's packages `chromium` and `npm`"));
+    }
+    let program = workspace::target_folder()?.join("debug/tidegate");
+    fs::write(folder.join("top.svg"), draw_top(&program)?).while_("writing top.svg")?;
+    browser::take_pictures(&program, &folder)
+}
+
+/// The screen of `tidegate top`, as tmux shows it.
+fn draw_top(program: &Path) -> Done<String> {
+    let folder = tempfile::tempdir().while_("making a temporary folder")?;
+    let home = folder.path().join("all");
+    make_home(program, &home, "all")?;
+    let socket = folder.path().join("tmux");
+    let tmux = || {
+        let mut tmux = terminal(Path::new("tmux"), &home, "C.UTF-8");
+        tmux.arg("-S").arg(&socket);
+        tmux
+    };
+    let mut start = tmux();
+    start.args(["-f", "/dev/null", "new-session", "-d", "-x", &COLUMNS.to_string(), "-y", "26", "--"]);
+    workspace::read_output(start.arg(program).arg("top"))?;
+    // A debug build needs a moment for its first screen.
+    for _ in 0..100 {
+        std::thread::sleep(Duration::from_millis(100));
+        if workspace::read_output(tmux().args(["capture-pane", "-p"]))?.contains("Last event") {
+            break;
+        }
+    }
+    // The session that has a curve.
+    workspace::read_output(tmux().args(["send-keys", "Down"]))?;
+    std::thread::sleep(Duration::from_secs(3));
+    let screen = workspace::read_output(tmux().args(["capture-pane", "-p", "-e"]))?;
+    let _ = tmux().arg("kill-server").output();
+    Ok(draw("tidegate top", &screen.replace(&folder.path().display().to_string(), "/home/you")))
 }
 
 /// Words and their classes, without times, dates and measured numbers.
@@ -116,7 +155,8 @@ fn make_home(program: &Path, home: &Path, name: &str) -> Done {
     };
     let mut demo = Command::new(program);
     demo.env_clear().env("LANG", "C.UTF-8").args(["demo", "--keep"]).arg(home).args(scenes);
-    workspace::read_output(&mut demo).map(drop)
+    workspace::read_output(&mut demo)?;
+    transcripts::write(&home.join("past"))
 }
 
 /// In the project of a home, with a terminal of 80 columns and colours.

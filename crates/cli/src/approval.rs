@@ -51,6 +51,9 @@ use crate::sessions::Here;
 const TRANSCRIPT_TRIES: u32 = 20;
 const TRANSCRIPT_PAUSE: Duration = Duration::from_millis(100);
 
+/// Begins the cause of a command that an agent ran after a yes.
+pub(crate) const APPROVED: &str = "approved";
+
 /// Exit code: the command waits for a person.
 pub(crate) const WAITS: u8 = 4;
 
@@ -272,7 +275,7 @@ fn of_agent(here: &Here, request: &Request<'_>) -> Result<Consent, CliError> {
                 "run it without --approved: it prints a code, which the person can approve once, within ten minutes",
             )
         })?;
-        return Ok(Consent::Given(Given::by_person(format!("approved with the code {code}"))));
+        return Ok(Consent::Given(Given::by_person(format!("{APPROVED} with the code {code}"))));
     }
     let asked = session.ask(request)?;
     let code = &asked.code;

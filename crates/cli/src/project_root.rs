@@ -16,7 +16,7 @@ use crate::path::is_same_place;
 pub(crate) fn find_project(
     env: &Environment,
     of_session: Option<PathBuf>,
-    known: &[PathBuf],
+    known: impl FnOnce() -> Vec<PathBuf>,
 ) -> Option<PathBuf> {
     if of_session.is_some() {
         return of_session;
@@ -28,8 +28,8 @@ pub(crate) fn find_project(
     // For a command in the home directory, that is a project; for one below it, sessions and settings in it belong to
     // other projects.
     let home = env.place.home.as_deref().filter(|home| !is_same_place(home, &cwd));
-    let known: Vec<PathBuf> =
-        known.iter().filter(|root| !home.is_some_and(|home| is_same_place(home, root))).cloned().collect();
+    let mut known = known();
+    known.retain(|root| !home.is_some_and(|home| is_same_place(home, root)));
     Some(find_nearest(
         &cwd,
         &known,

@@ -65,6 +65,16 @@ impl Here {
         Ok(state.map(|state| Here::with_state(env, state)))
     }
 
+    /// As `self`, now: settings may have changed, the project is the same. For what looks again and again.
+    pub(crate) fn again(&self) -> Result<Here, CliError> {
+        let env = Environment::of_process();
+        let state = StateDir::open(&env.place).map_err(|why| unusable_state(&why))?;
+        let mut here =
+            Here { env, config: Config::default(), state, now: clock::now(), root: self.root.clone() };
+        here.config = here.read_config();
+        Ok(here)
+    }
+
     fn with_state(env: Environment, state: StateDir) -> Here {
         let mut here = Here { env, config: Config::default(), state, now: clock::now(), root: None };
         here.root = here.find_root();
@@ -114,12 +124,11 @@ impl Here {
     fn find_root(&self) -> Option<PathBuf> {
         let of_session = self.env.session.as_deref().and_then(|id| self.session(Some(id)).ok());
         let of_session = of_session.and_then(|session| session.marks.session.root).map(PathBuf::from);
-        let known: Vec<PathBuf> = self
-            .all()
-            .into_iter()
-            .filter_map(|session| session.marks.session.root.map(PathBuf::from))
-            .collect();
-        project_root::find_project(&self.env, of_session, &known)
+        let known = || {
+            let roots = self.all().into_iter().filter_map(|session| session.marks.session.root);
+            roots.map(PathBuf::from).collect()
+        };
+        project_root::find_project(&self.env, of_session, known)
     }
 
     /// The named one, else the environment's, else the project's newest.
@@ -171,6 +180,11 @@ impl Here {
 
     /// Those that left a mark last come first. Only as many as are wanted are read.
     pub(crate) fn newest(&self, most: usize) -> Vec<Session> {
+        self.newest_after(0, most).0
+    }
+
+    /// Without the first ones, and the number of all.
+    pub(crate) fn newest_after(&self, first: usize, most: usize) -> (Vec<Session>, usize) {
         let entries = fs::read_dir(self.state.sessions()).into_iter().flatten().flatten();
         let mut found: Vec<(SystemTime, SessionId)> = entries
             .filter_map(|entry| {
@@ -179,7 +193,9 @@ impl Here {
             })
             .collect();
         found.sort_by_key(|(changed, _)| Reverse(*changed));
-        found.into_iter().filter_map(|(_, id)| self.open(id).ok()).take(most).collect()
+        let all = found.len();
+        let chosen = found.into_iter().skip(first).take(most);
+        (chosen.filter_map(|(_, id)| self.open(id).ok()).collect(), all)
     }
 
     pub(crate) fn open(&self, id: SessionId) -> Result<Session, CliError> {

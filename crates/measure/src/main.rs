@@ -44,6 +44,8 @@ fn dispatch() -> Done {
         ["bench"] => bench::run(bench::RUNS),
         ["bench", "store", rest @ ..] => bench::store::run(rest),
         ["bench", "team", rest @ ..] => bench::store::run_team(rest),
+        ["bench", "replay", rest @ ..] => bench::store::run_replay(rest),
+        ["bench", "serve", rest @ ..] => bench::pages::run(rest),
         ["bench", rest @ ..] if matches!(rest.first(), Some(&("worker" | "import"))) => {
             bench::store::run_recording(rest)
         }

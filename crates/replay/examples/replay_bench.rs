@@ -1,29 +1,131 @@
-//! Speed and memory of a replay: `cargo run --profile bench -p tidegate-replay --example replay_bench -- FOLDER [THREADS]`.
+//! Speed and memory of a replay: `cargo xtask bench replay [--megabytes N] [--in FOLDER]`, with transcripts that it makes and
+//! deletes; with `--of FOLDER` those that are there.
 
 #![expect(clippy::print_stdout, reason = "a program of its own")]
 
-use std::path::Path;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use serde_json::{Value, json};
 use tidegate_core::feature::config::Config;
+use tidegate_core::time::Millis;
 use tidegate_replay::folder::replay_files;
 use tidegate_replay::report::ReplayReport;
 use tidegate_state::feature::memory::transcript_files;
 
-fn main() -> std::io::Result<()> {
-    let mut words = std::env::args().skip(1);
-    let folder = words.next().unwrap_or_else(|| ".".to_owned());
-    let threads = words.next().and_then(|word| word.parse().ok());
-    let files = transcript_files::find(Path::new(&folder))?;
+/// As in the issue: 2,000 transcripts with 5 GB.
+const MEGABYTES: usize = 5_000;
+const FILES: usize = 2_000;
+
+fn main() -> io::Result<()> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let after = |name: &str| words.iter().position(|word| word == name).and_then(|at| words.get(at + 1));
+    if let Some(folder) = after("--of") {
+        return measure(Path::new(folder));
+    }
+    let megabytes = after("--megabytes").and_then(|number| number.parse().ok()).unwrap_or(MEGABYTES);
+    let parent = after("--in").map_or_else(std::env::temp_dir, PathBuf::from);
+    let folder = tempfile::Builder::new().prefix("tidegate-bench-").tempdir_in(parent)?;
+    for number in 0..FILES {
+        let path = folder.path().join(format!("{number:08x}-1111-2222-3333-444455556666.jsonl"));
+        write_transcript(&path, number, megabytes * 1_000_000 / FILES)?;
+    }
+    measure(folder.path())
+}
+
+fn measure(folder: &Path) -> io::Result<()> {
+    let files = transcript_files::find(folder)?;
     let began = Instant::now();
-    let replayed = replay_files(&files, &Config::default(), threads, &|_| {});
+    let replayed = replay_files(&files, &Config::default(), None, &|_| ControlFlow::Continue(()))
+        .map_err(|halt| io::Error::other(format!("{halt:?}")))?;
     let seconds = began.elapsed().as_secs_f64();
     let megabytes = replayed.bytes as f64 / 1e6;
     let report = ReplayReport::of(&replayed, None);
     println!("{} files, {megabytes:.0} MB, {seconds:.1} s, {:.0} MB/s", files.len(), megabytes / seconds);
     println!("{} sessions, {:?}, {:?}", report.sessions, report.stops, report.compactions);
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find(|line| line.starts_with("VmHWM"));
     println!("{}", peak.unwrap_or("peak memory is not known here"));
     Ok(())
+}
+
+/// Turns that read, edit and test, as long as the file is shorter. Most bytes are results, as in real ones.
+fn write_transcript(path: &Path, number: usize, bytes: usize) -> io::Result<()> {
+    let mut out = Lines { file: BufWriter::new(File::create(path)?), number, line: 0, bytes: 0 };
+    let root = format!("/w/project-{}", number % 40);
+    let mut used = 20_000;
+    for turn in 0.. {
+        if out.bytes >= bytes {
+            break;
+        }
+        out.write(
+            json!({"type": "user", "message": {"content": format!("Turn {turn}: change the module.")}}),
+        )?;
+        for step in 0..4 {
+            used += 1_500;
+            let file = format!("{root}/src/module_{}.rs", (turn + step) % 50);
+            let text = format!("fn function_{step}() {{ let value = {turn}; }}\n").repeat(150);
+            let read = json!({"file": {"content": text, "startLine": 1, "numLines": 150, "totalLines": 150}});
+            out.call(used, "Read", &json!({"file_path": file}), &text, &read)?;
+            let edited = json!({"filePath": file, "originalFile": text});
+            out.call(
+                used,
+                "Edit",
+                &json!({"file_path": file, "old_string": "value", "new_string": "amount"}),
+                "updated",
+                &edited,
+            )?;
+        }
+        let output = "test module::works ... ok\n".repeat(120);
+        let ran = json!({"stdout": output, "stderr": "", "interrupted": false});
+        if turn % 3 > 0 {
+            out.call(used, "Bash", &json!({"command": "cargo test"}), &output, &ran)?;
+        }
+        out.answer(used, &json!({"type": "text", "text": "Done."}))?;
+        if used > 160_000 {
+            let meta = json!({"trigger": "auto", "preTokens": used});
+            out.write(json!({"type": "system", "subtype": "compact_boundary", "compactMetadata": meta}))?;
+            let summary = json!({"content": "The modules were changed."});
+            out.write(json!({"type": "user", "isCompactSummary": true, "message": summary}))?;
+            used = 20_000;
+        }
+    }
+    out.file.flush()
+}
+
+struct Lines {
+    file: BufWriter<File>,
+    number: usize,
+    line: usize,
+    bytes: usize,
+}
+
+impl Lines {
+    fn write(&mut self, mut entry: Value) -> io::Result<()> {
+        self.line += 1;
+        entry["timestamp"] = json!(Millis(1_790_000_000_000 + 1_000 * self.line as u64).iso());
+        entry["cwd"] = json!(format!("/w/project-{}", self.number % 40));
+        entry["sessionId"] = json!(format!("s{}", self.number));
+        entry["uuid"] = json!(format!("u{}-{}", self.number, self.line));
+        let text = entry.to_string();
+        self.bytes += text.len() + 1;
+        writeln!(self.file, "{text}")
+    }
+
+    fn answer(&mut self, used: u64, block: &Value) -> io::Result<()> {
+        let id = format!("m{}-{}", self.number, self.line);
+        let usage = json!({"input_tokens": 10, "cache_read_input_tokens": used, "output_tokens": 50});
+        let message = json!({"id": id, "model": "claude-sonnet-4-5", "usage": usage, "content": [block]});
+        self.write(json!({"type": "assistant", "message": message}))
+    }
+
+    fn call(&mut self, used: u64, tool: &str, input: &Value, text: &str, result: &Value) -> io::Result<()> {
+        let id = format!("c{}-{}", self.number, self.line);
+        self.answer(used, &json!({"type": "tool_use", "id": id, "name": tool, "input": input}))?;
+        let block = json!({"type": "tool_result", "tool_use_id": id, "content": text});
+        self.write(json!({"type": "user", "toolUseResult": result, "message": {"content": [block]}}))
+    }
 }

@@ -1,6 +1,9 @@
 //! The context of a replayed session: how full it was at each answer, where Tidegate would have warned, and what each
 //! compaction lost.
 
+use std::collections::{BTreeSet, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use serde::Serialize;
 use tidegate_core::feature::knowledge::key_facts::KeyFact;
 use tidegate_core::feature::knowledge::survival::{Survival, measure_survival};
@@ -22,6 +25,10 @@ pub struct CurvePoint {
     pub left: Option<u32>,
     /// The turn of the first event that could carry a warning about it.
     pub seen: Option<u32>,
+    /// Of the answer, the same in each transcript that has it.
+    id: u64,
+    /// Another transcript has it, too: a continued session begins with a copy of the one before.
+    pub is_copy: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -56,6 +63,7 @@ pub struct GivenWarning {
     pub is_for_person: bool,
     /// Answers before it, in the whole session.
     answers: usize,
+    pub is_copy: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -79,6 +87,7 @@ pub struct PlayedCompaction {
     pub survival: Option<Survival>,
     /// Number of answers before it, in the whole session.
     pub answers: usize,
+    pub is_copy: bool,
     /// Messages that the client kept whole.
     kept: Vec<String>,
 }
@@ -97,6 +106,11 @@ pub struct ForecastCheck {
     /// Turns left.
     pub predicted: u32,
     pub real: u32,
+    /// Of the compaction.
+    #[serde(skip)]
+    pub at: Millis,
+    #[serde(skip)]
+    pub is_copy: bool,
 }
 
 /// Everything about the context of one session.
@@ -117,7 +131,16 @@ fn small(number: u64) -> u32 {
 }
 
 impl ContextCourse {
-    pub(crate) fn answer(&mut self, line: usize, turn: usize, reading: &Reading) {
+    /// `message` is the id that the model's service gave the answer.
+    pub(crate) fn answer(
+        &mut self,
+        line: usize,
+        turn: usize,
+        (message, at): (&str, Millis),
+        reading: &Reading,
+    ) {
+        let mut id = DefaultHasher::new();
+        (message, message.is_empty().then_some((at.0, reading.used))).hash(&mut id);
         self.window = reading.window.map(|window| window.tokens).or(self.window);
         self.curve.push(CurvePoint {
             line: small(line as u64),
@@ -125,7 +148,32 @@ impl ContextCourse {
             used: small(reading.used),
             left: reading.left().map(small),
             seen: None,
+            id: id.finish(),
+            is_copy: false,
         });
+    }
+
+    /// Marks what another transcript has already shown; `known` are the answers and compactions of all so far.
+    pub(crate) fn mark_copies(&mut self, known: &mut HashSet<u64>) {
+        for point in &mut self.curve {
+            point.is_copy = !known.insert(point.id);
+        }
+        let curve = &self.curve;
+        for warning in &mut self.warnings {
+            warning.is_copy = warning.answers.checked_sub(1).is_some_and(|last| curve[last].is_copy);
+        }
+        let mut copied = BTreeSet::new();
+        for compaction in self.compactions.iter_mut().filter(|compaction| !compaction.entry.is_empty()) {
+            let mut id = DefaultHasher::new();
+            compaction.entry.hash(&mut id);
+            compaction.is_copy = !known.insert(id.finish());
+            if compaction.is_copy {
+                copied.insert(compaction.at);
+            }
+        }
+        for forecast in &mut self.forecasts {
+            forecast.is_copy = copied.contains(&forecast.at);
+        }
     }
 
     /// An event in this turn could have carried a warning.
@@ -159,6 +207,8 @@ impl ContextCourse {
             self.forecasts.extend(open.into_iter().map(|(from, predicted)| ForecastCheck {
                 predicted,
                 real: small(turn.saturating_sub(from) as u64),
+                at,
+                is_copy: false,
             }));
         }
         self.compactions.push(PlayedCompaction {
@@ -177,6 +227,7 @@ impl ContextCourse {
             facts: Vec::new(),
             survival: None,
             answers,
+            is_copy: false,
             kept: start.kept.clone(),
         });
     }
@@ -212,7 +263,18 @@ impl GivenWarning {
         (line, turn, at): (usize, usize, Millis),
     ) -> GivenWarning {
         let (used, left) = (reading.used, reading.left());
-        GivenWarning { level, line, turn, at, used, left, turns_left, is_for_person, answers: 0 }
+        GivenWarning {
+            level,
+            line,
+            turn,
+            at,
+            used,
+            left,
+            turns_left,
+            is_for_person,
+            answers: 0,
+            is_copy: false,
+        }
     }
 }
 

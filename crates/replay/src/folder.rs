@@ -1,10 +1,12 @@
 //! Replays many transcripts at once, each read twice: whether a command is a check depends on files of the project that any
 //! of its sessions may have shown, so all are looked through before the first is played.
 //!
-//! Memory is bounded by the number of threads, not by the files. The result does not depend on the number of threads.
+//! Memory is bounded by the number of threads and by limits per file, not by the sizes of files. The result does not depend on
+//! the number of threads.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -19,14 +21,16 @@ use tidegate_state::file::bounded;
 use tidegate_state::file::lines::{BoundedLine, BoundedLines};
 
 use crate::context::ContextCourse;
+use crate::error::Error;
 use crate::outcome::StopOutcome;
-use crate::player::{JudgedEnd, Player};
+use crate::player::{ClosedRun, JudgedEnd, Player};
 use crate::scratch::{find_root, project_key};
 use crate::seen_files::{ProjectFiles, SeenFile, SharedTexts};
 use crate::transcript::{Moment, Reads, SessionReader};
+use crate::turn::Ending;
 
-/// Longer lines are passed over and counted.
-const LONGEST_LINE: usize = 64 * 1024 * 1024;
+/// Longer lines are passed over and counted. No request to a model is longer.
+const LONGEST_LINE: usize = 32 * 1024 * 1024;
 
 /// A file whose first lines no host wrote is not a transcript.
 const FIRST_LINES: usize = 50;
@@ -39,16 +43,18 @@ const MOST_THREADS: usize = 8;
 
 /// One transcript, replayed.
 #[derive(Debug)]
-pub struct SessionRecord {
+pub struct SessionRecord<S = StopRecord> {
     pub path: PathBuf,
     /// The folder of the project, as the session knew it.
     pub project: String,
     /// Of the first and the last entry that a hook would have seen.
     pub from: Millis,
     pub to: Millis,
-    pub stops: Vec<StopRecord>,
+    pub stops: Vec<S>,
     pub context: ContextCourse,
+    /// Lines that are not entries, and entries that could not be replayed.
     pub damaged_lines: usize,
+    pub closed: Vec<ClosedRun>,
 }
 
 /// The end of a turn.
@@ -59,17 +65,21 @@ pub struct StopRecord {
     pub turn: usize,
     /// The id of the last answer.
     pub entry: String,
+    /// Not a turn that still runs, or in which the client was killed.
+    pub is_finished: bool,
     pub outcome: StopOutcome,
+    /// Code was edited in this very turn.
+    pub has_edited: bool,
     /// With this config Tidegate would have blocked it.
     pub is_blocked: bool,
     /// The line of the run that decided, and its command without secrets.
     pub run: Option<(usize, String)>,
 }
 
-#[derive(Debug, Default)]
-pub struct Replayed {
+#[derive(Debug)]
+pub struct Replayed<S = StopRecord> {
     /// In the order of the files.
-    pub sessions: Vec<SessionRecord>,
+    pub sessions: Vec<SessionRecord<S>>,
     /// Sessions of hosts that cannot be replayed yet.
     pub other_hosts: BTreeMap<&'static str, usize>,
     /// Transcripts of subagents.
@@ -90,36 +100,99 @@ enum Glanced {
     Unreadable(String),
 }
 
-/// `notify` gets the bytes that were read since the last call; each file is read twice.
+/// Why nothing was replayed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Halt {
+    /// The caller wanted no more.
+    Stopped,
+    /// The scratch folder cannot be used.
+    Scratch(Error),
+    /// This file cannot be read, which ends only its own replay.
+    File(String),
+}
+
+impl From<io::Error> for Halt {
+    fn from(error: io::Error) -> Halt {
+        Halt::File(error.to_string())
+    }
+}
+
+/// Sees the bytes that were read since the last call, and says whether to continue.
+pub type Notify<'a> = &'a (dyn Fn(u64) -> ControlFlow<()> + Sync);
+
+fn tell(notify: Notify<'_>, bytes: u64) -> Result<(), Halt> {
+    if notify(bytes).is_break() { Err(Halt::Stopped) } else { Ok(()) }
+}
+
+/// Each file is read twice.
 pub fn replay_files(
     files: &[TranscriptFile],
     config: &Config,
     threads: Option<usize>,
-    notify: &(dyn Fn(u64) + Sync),
-) -> Replayed {
+    notify: Notify<'_>,
+) -> Result<Replayed, Halt> {
+    replay_with(files, config, threads, notify, &Keep { stop: StopRecord::of, closed_runs: false })
+}
+
+/// What a replay keeps of each end of a turn, and whether it keeps checks whose closing lines say that they passed.
+pub struct Keep<S> {
+    pub stop: fn(JudgedEnd) -> S,
+    pub closed_runs: bool,
+}
+
+/// As [`replay_files`], with all that was judged.
+pub fn replay_with<S: Send>(
+    files: &[TranscriptFile],
+    config: &Config,
+    threads: Option<usize>,
+    notify: Notify<'_>,
+    keep: &Keep<S>,
+) -> Result<Replayed<S>, Halt> {
     let available = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let threads = threads.unwrap_or(available).clamp(1, MOST_THREADS);
     let merged = Mutex::new(Merged::default());
     each(files, threads, |at, file| {
-        let glanced =
-            glance(file, notify).unwrap_or_else(|error| (Glanced::Unreadable(error.to_string()), Vec::new()));
+        let glanced = match glance(file, notify) {
+            Err(Halt::File(why)) => (Glanced::Unreadable(why), Vec::new()),
+            glanced => glanced?,
+        };
+        if !matches!(glanced.0, Glanced::Session { .. }) {
+            // It is not read a second time.
+            tell(notify, file.bytes)?;
+        }
         lock(&merged).add(at, glanced);
-    });
+        Ok(())
+    })?;
     let Merged { mut projects, glanced, .. } = merged.into_inner().unwrap_or_else(PoisonError::into_inner);
     projects.values_mut().for_each(ProjectFiles::sort);
     let played = Mutex::new(BTreeMap::new());
     each(files, threads, |at, file| {
         if let Some(Glanced::Session { root, key }) = glanced.get(at) {
-            let session = play(file, root, &projects[key], config, notify);
+            let session = match play(file, root, &projects[key], config, notify, keep) {
+                Err(Halt::File(why)) => Err(why),
+                session => Ok(session?),
+            };
             lock(&played).insert(at, session);
         }
-    });
+        Ok(())
+    })?;
     let mut played = played.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let mut replayed = Replayed { bytes: files.iter().map(|file| file.bytes).sum(), ..Replayed::default() };
+    let mut replayed = Replayed {
+        sessions: Vec::new(),
+        other_hosts: BTreeMap::new(),
+        of_agents: 0,
+        other_files: 0,
+        unreadable: Vec::new(),
+        bytes: files.iter().map(|file| file.bytes).sum(),
+    };
+    let mut known = HashSet::new();
     for (at, (file, glanced)) in files.iter().zip(glanced).enumerate() {
         match glanced {
             Glanced::Session { .. } => match played.remove(&at) {
-                Some(Ok(session)) => replayed.sessions.push(session),
+                Some(Ok(mut session)) => {
+                    session.context.mark_copies(&mut known);
+                    replayed.sessions.push(session);
+                }
                 Some(Err(why)) => replayed.unreadable.push((file.path.clone(), why)),
                 None => {}
             },
@@ -129,28 +202,35 @@ pub fn replay_files(
             Glanced::Unreadable(why) => replayed.unreadable.push((file.path.clone(), why)),
         }
     }
-    replayed
+    Ok(replayed)
 }
 
 fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// In parallel, the next free thread takes the next item.
-fn each<T: Sync>(items: &[T], threads: usize, work: impl Fn(usize, &T) + Sync) {
+/// In parallel, the next free thread takes the next item. The first failure ends all of them.
+fn each<T: Sync>(
+    items: &[T],
+    threads: usize,
+    work: impl Fn(usize, &T) -> Result<(), Halt> + Sync,
+) -> Result<(), Halt> {
     let next = AtomicUsize::new(0);
+    let halted = Mutex::new(None);
     std::thread::scope(|scope| {
         for _ in 0..threads.min(items.len()) {
             scope.spawn(|| {
-                while let Some((at, item)) = {
+                while lock(&halted).is_none() {
                     let at = next.fetch_add(1, Ordering::Relaxed);
-                    items.get(at).map(|item| (at, item))
-                } {
-                    work(at, item);
+                    let Some(item) = items.get(at) else { return };
+                    if let Err(halt) = work(at, item) {
+                        lock(&halted).get_or_insert(halt);
+                    }
                 }
             });
         }
     });
+    halted.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
 }
 
 /// What the first look found, joined in the order of the files: which texts are kept must not depend on a race.
@@ -178,14 +258,12 @@ impl Merged {
 fn read_lines(
     file: &TranscriptFile,
     reader: &mut SessionReader,
-    notify: &(dyn Fn(u64) + Sync),
-    mut take: impl FnMut(&mut SessionReader) -> Result<(), String>,
-) -> Result<(), String> {
-    let open =
-        || -> io::Result<BoundedLines> { Ok(BoundedLines::new(bounded::open(&file.path)?, LONGEST_LINE)) };
-    let mut lines = open().map_err(|error| error.to_string())?;
+    notify: Notify<'_>,
+    mut take: impl FnMut(&mut SessionReader) -> Result<(), Halt>,
+) -> Result<(), Halt> {
+    let mut lines = BoundedLines::new(bounded::open(&file.path)?, LONGEST_LINE);
     let mut told = 0;
-    while let Some(line) = lines.next_line().map_err(|error| error.to_string())? {
+    while let Some(line) = lines.next_line()? {
         match line {
             BoundedLine::Whole(line) => reader.take_line(line),
             BoundedLine::TooLong => reader.skip_line(),
@@ -193,7 +271,7 @@ fn read_lines(
         take(reader)?;
         let read = lines.bytes_read();
         if read > told {
-            notify(read - told);
+            tell(notify, read - told)?;
             told = read;
         }
     }
@@ -217,14 +295,18 @@ fn find_host(file: &TranscriptFile) -> io::Result<Option<Host>> {
     Ok(None)
 }
 
-fn glance(file: &TranscriptFile, notify: &(dyn Fn(u64) + Sync)) -> io::Result<(Glanced, Vec<SeenFile>)> {
-    match find_host(file)? {
-        Some(Host::ClaudeCode) => {}
-        Some(other) => return Ok((Glanced::Host(other), Vec::new())),
-        None => return Ok((Glanced::Other, Vec::new())),
+fn glance(file: &TranscriptFile, notify: Notify<'_>) -> Result<(Glanced, Vec<SeenFile>), Halt> {
+    let other = match find_host(file)? {
+        Some(Host::ClaudeCode) => None,
+        Some(other) => Some(Glanced::Host(other)),
+        None => Some(Glanced::Other),
+    };
+    if let Some(other) = other {
+        tell(notify, file.bytes)?;
+        return Ok((other, Vec::new()));
     }
     let mut reader = SessionReader::new(Reads::Files);
-    read_lines(file, &mut reader, notify, |_| Ok(())).map_err(io::Error::other)?;
+    read_lines(file, &mut reader, notify, |_| Ok(()))?;
     let Some(root) = find_root(reader.folders()) else { return Ok((Glanced::Other, Vec::new())) };
     if !reader.has_main_thread() {
         return Ok((Glanced::OfAgent, Vec::new()));
@@ -234,14 +316,18 @@ fn glance(file: &TranscriptFile, notify: &(dyn Fn(u64) + Sync)) -> io::Result<(G
     Ok((Glanced::Session { root, key }, reader.take_seen()))
 }
 
-fn play(
+fn play<S>(
     file: &TranscriptFile,
     root: &str,
     files: &ProjectFiles,
     config: &Config,
-    notify: &(dyn Fn(u64) + Sync),
-) -> Result<SessionRecord, String> {
-    let mut player = Player::new(root, files, config).map_err(|error| error.to_string())?;
+    notify: Notify<'_>,
+    keep: &Keep<S>,
+) -> Result<SessionRecord<S>, Halt> {
+    let mut player = Player::new(root, files, config).map_err(Halt::Scratch)?;
+    if keep.closed_runs {
+        player = player.with_closed_runs();
+    }
     let mut reader = SessionReader::new(Reads::Moments);
     let mut record = SessionRecord {
         path: file.path.clone(),
@@ -251,21 +337,22 @@ fn play(
         stops: Vec::new(),
         context: ContextCourse::default(),
         damaged_lines: 0,
+        closed: Vec::new(),
     };
     read_lines(file, &mut reader, notify, |reader| {
         for moment in reader.moments() {
             record.see(&moment);
-            let judged = player.play(&moment).map_err(|error| error.to_string())?;
-            record.stops.extend(judged.map(StopRecord::of));
+            let judged = player.play(&moment).map_err(Halt::Scratch)?;
+            record.stops.extend(judged.map(keep.stop));
         }
         Ok(())
     })?;
-    record.context = player.context;
-    record.damaged_lines = reader.unread_lines();
+    record.damaged_lines = reader.unread_lines() + player.left_out();
+    (record.context, record.closed) = player.finish();
     Ok(record)
 }
 
-impl SessionRecord {
+impl<S> SessionRecord<S> {
     fn see(&mut self, moment: &Moment) {
         // Some lines have no time.
         if moment.at > Millis(0) {
@@ -283,7 +370,9 @@ impl StopRecord {
             at: judged.at,
             turn: judged.end.turn,
             entry: judged.end.entry,
+            is_finished: judged.end.ending != Ending::InsideTurn,
             outcome: judged.outcome,
+            has_edited: judged.has_edited,
             is_blocked: judged.is_blocked,
             run: judged.run.map(|run| (run.line, command(&run.command))),
         }

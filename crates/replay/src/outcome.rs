@@ -16,6 +16,8 @@ pub struct JudgedRun {
     pub proves: Kinds,
     /// It contains a check whose failure would not have shown.
     pub hides: bool,
+    /// What it said counts as a check that failed.
+    pub failed: bool,
     /// The project's checks at that moment.
     pub checks: Option<ProjectChecks>,
 }
@@ -98,7 +100,7 @@ impl fmt::Display for HoldCause {
 
 /// The cause of a hold by the runs since the last edit, with the run that shows it.
 pub fn find_cause(since_edit: &[JudgedRun], passed_before: bool) -> (HoldCause, Option<&JudgedRun>) {
-    for run in since_edit.iter().rev() {
+    for run in since_edit.iter().rev().filter(|run| !is_only_commit(run)) {
         let cause = match (run.succeeded, run.proves.is_empty(), run.hides) {
             (false, _, true) | (false, false, _) => HoldCause::Failed,
             (true, _, true) => HoldCause::Hidden(find_construct(run)),
@@ -112,6 +114,19 @@ pub fn find_cause(since_edit: &[JudgedRun], passed_before: bool) -> (HoldCause, 
     }
     let cause = if passed_before { HoldCause::OnlyBefore } else { HoldCause::NothingRun };
     (cause, since_edit.last())
+}
+
+/// A commit whose hooks may check the code. It is a check only if it fails, or with a check next to it.
+fn is_only_commit(run: &JudgedRun) -> bool {
+    let Some(script) = shell::parse(&run.command).filter(|_| run.succeeded) else { return false };
+    let is_commit = |step: &Step| step.words.get(1).is_some_and(|word| word.text == "commit");
+    let proves = |step: &Step| {
+        let words: Vec<&str> = step.words.iter().map(|word| word.text.as_str()).collect();
+        run.checks.as_ref().is_some_and(|checks| !checks.proves(&words.join(" ")).is_empty())
+    };
+    let (git, others): (Vec<&Step>, Vec<&Step>) =
+        script.steps.iter().partition(|step| step.name() == Some("git"));
+    git.into_iter().any(is_commit) && !others.into_iter().any(proves)
 }
 
 /// The construct that hides the status of a line's first hidden check.
@@ -193,7 +208,15 @@ mod tests {
 
     fn run(command: &str, succeeded: bool, proves: Kinds, hides: bool) -> JudgedRun {
         let checks = read_project(&[SeenFile { folder: "", name: "Cargo.toml", text: Some("") }]);
-        JudgedRun { line: 1, command: command.to_owned(), succeeded, proves, hides, checks: Some(checks) }
+        JudgedRun {
+            line: 1,
+            command: command.to_owned(),
+            succeeded,
+            proves,
+            hides,
+            failed: false,
+            checks: Some(checks),
+        }
     }
 
     fn cause(runs: &[JudgedRun]) -> String {

@@ -47,6 +47,8 @@ pub struct JudgedEnd {
     pub line: usize,
     pub at: Millis,
     pub outcome: StopOutcome,
+    /// Code was edited in this very turn.
+    pub has_edited: bool,
     /// With this config Tidegate would have blocked the stop.
     pub is_blocked: bool,
     /// The run that decided.
@@ -54,6 +56,7 @@ pub struct JudgedEnd {
 }
 
 /// A check whose status shows, and whose closing lines say that it passed.
+#[derive(Clone, Debug)]
 pub struct ClosedRun {
     pub line: usize,
     pub command: String,
@@ -63,7 +66,6 @@ pub struct ClosedRun {
 #[derive(Default)]
 pub struct PlayedSession {
     pub ends: Vec<JudgedEnd>,
-    pub closed: Vec<ClosedRun>,
     pub context: ContextCourse,
 }
 
@@ -81,7 +83,7 @@ pub fn play_session(
     for moment in &session.moments {
         ends.extend(player.play(moment)?);
     }
-    Ok(PlayedSession { ends, closed: std::mem::take(&mut player.closed), context: player.context })
+    Ok(PlayedSession { ends, context: player.context })
 }
 
 /// One session.
@@ -103,11 +105,16 @@ pub struct Player<'a> {
     boundary: Option<Boundary>,
     /// Runs after the last edit.
     since_edit: Vec<JudgedRun>,
+    /// Code was edited in the turn that is under way.
+    has_edited: bool,
     /// A check passed before the last edit, in the same turn or change set.
     passed_before: bool,
     /// The run that verified the last change set.
     verified_by: Option<JudgedRun>,
-    closed: Vec<ClosedRun>,
+    /// `None` if they are not wanted.
+    closed: Option<Vec<ClosedRun>>,
+    /// Moments without a payload that the core could read.
+    unread: usize,
     turn: usize,
     pub context: ContextCourse,
 }
@@ -129,17 +136,30 @@ impl<'a> Player<'a> {
             meter: Meter::Unknown(NoReading::NothingYet),
             boundary: None,
             since_edit: Vec::new(),
+            has_edited: false,
             passed_before: false,
             verified_by: None,
-            closed: Vec::new(),
+            closed: None,
+            unread: 0,
             turn: 1,
             context: ContextCourse::default(),
         })
     }
 
-    /// Of the turn that is under way, counted from 1.
-    pub fn turn(&self) -> usize {
-        self.turn
+    /// Also keeps the runs whose closing lines say that they passed.
+    #[must_use]
+    pub fn with_closed_runs(mut self) -> Player<'a> {
+        self.closed = Some(Vec::new());
+        self
+    }
+
+    /// Moments so far that could not be replayed, or not wholly.
+    pub fn left_out(&self) -> usize {
+        self.unread + self.scratch.odd_names()
+    }
+
+    pub fn finish(self) -> (ContextCourse, Vec<ClosedRun>) {
+        (self.context, self.closed.unwrap_or_default())
     }
 
     pub fn play(&mut self, moment: &Moment) -> Result<Option<JudgedEnd>> {
@@ -161,6 +181,7 @@ impl<'a> Player<'a> {
                 let is_open = |marks: &Marks| marks.verification.changes.is_some();
                 self.passed_before &= self.marks.as_ref().is_some_and(is_open);
                 if !end.ending.asks_hooks() {
+                    self.has_edited = false;
                     return Ok(None);
                 }
             }
@@ -172,9 +193,10 @@ impl<'a> Player<'a> {
 
     fn play_event(&mut self, moment: &Moment, payload: &Value, now: Millis) -> Result<Option<JudgedEnd>> {
         let payload = payload.to_string();
-        let event = Host::ClaudeCode
-            .read(payload.as_bytes(), None)
-            .map_err(|unread| Error::new(format!("line {}: {}", moment.line, unread.step)))?;
+        let Ok(event) = Host::ClaudeCode.read(payload.as_bytes(), None) else {
+            self.unread += 1;
+            return Ok(None);
+        };
         if matches!(moment.what, Happening::Result(_) | Happening::TurnEnd(_)) {
             let version = Some(self.files.version_at(moment.at));
             if self.version != version {
@@ -187,11 +209,16 @@ impl<'a> Player<'a> {
         let mut marks = self.warn(&facts, moment);
         self.note_facts(&facts);
         marks.extend(pipeline::observe(&facts, self.config));
-        self.closed.extend(closed_run(&event, &facts, moment));
+        if let Some(closed) = &mut self.closed {
+            closed.extend(closed_run(&event, &facts, moment));
+        }
         let judged = match &moment.what {
             Happening::TurnEnd(end) => Some(self.judge(end, &facts, moment)),
             _ => None,
         };
+        if judged.is_some() {
+            self.has_edited = false;
+        }
         let (judged, passed) = judged.unzip();
         let run = judged_run(&event, &mut facts, moment);
         self.marks = match facts.marks {
@@ -231,7 +258,7 @@ impl<'a> Player<'a> {
         }
         .meter();
         if let Some(reading) = self.meter.reading() {
-            self.context.answer(moment.line, self.turn, reading);
+            self.context.answer(moment.line, self.turn, (&usage.message, moment.at), reading);
         }
     }
 
@@ -345,7 +372,9 @@ impl<'a> Player<'a> {
                 let work = facts.marks.value().map(|marks| &marks.verification);
                 let has_failed =
                     work.and_then(|work| work.changes.as_ref()).is_some_and(|set| !set.failed.is_empty());
-                (StopOutcome::Held(if has_failed { HoldCause::Failed } else { cause }), run.cloned())
+                let failed = || self.since_edit.iter().rev().find(|run| run.failed);
+                let (cause, run) = if has_failed { (HoldCause::Failed, failed()) } else { (cause, run) };
+                (StopOutcome::Held(cause), run.cloned())
             }
             StopStanding::Verified => (StopOutcome::Verified, self.verified_by.clone()),
             StopStanding::Waiting => (StopOutcome::Waiting, None),
@@ -356,14 +385,20 @@ impl<'a> Player<'a> {
         let marks = verdict.effects.iter().filter(|_| is_passed).filter_map(Carried::leaves).collect();
         let is_blocked = is_live && verdict.call >= Call::Deny;
         let (line, at) = (moment.line, moment.at);
-        (JudgedEnd { end: end.clone(), line, at, outcome, is_blocked, run }, marks)
+        let has_edited = self.has_edited;
+        (JudgedEnd { end: end.clone(), line, at, outcome, has_edited, is_blocked, run }, marks)
     }
 
-    fn keep(&mut self, new: Vec<Mark>, run: Option<JudgedRun>) {
+    fn keep(&mut self, new: Vec<Mark>, mut run: Option<JudgedRun>) {
+        if let Some(run) = &mut run {
+            run.failed =
+                new.iter().any(|mark| matches!(mark, Mark::Verification(VerificationMark::Failed(_))));
+        }
         let is_edit = |mark: &Mark| matches!(mark, Mark::Verification(VerificationMark::Edit(_)));
         if new.iter().any(is_edit) {
             self.passed_before |= self.since_edit.iter().any(|run| run.succeeded && !run.proves.is_empty());
             self.since_edit.clear();
+            self.has_edited = true;
         }
         let marks = self.marks.get_or_insert_default();
         let was_open = marks.verification.changes.is_some() || new.iter().any(is_edit);
@@ -372,6 +407,9 @@ impl<'a> Player<'a> {
         }
         let is_open = marks.verification.changes.is_some();
         self.since_edit.extend(run);
+        if self.since_edit.len() > 2 * MOST_RUNS {
+            self.since_edit.drain(..MOST_RUNS);
+        }
         if was_open && !is_open {
             self.verified_by = self.since_edit.pop();
             self.since_edit.clear();
@@ -379,6 +417,9 @@ impl<'a> Player<'a> {
         }
     }
 }
+
+/// Runs after an edit that are kept: the cause is among the last ones.
+const MOST_RUNS: usize = 200;
 
 /// Lines that `tail` would have left: the fewest that people ask for.
 const LAST_LINES: usize = 5;
@@ -410,6 +451,7 @@ fn judged_run(event: &Event<'_>, facts: &mut Facts<'_>, moment: &Moment) -> Opti
         succeeded: command.exit == Exit::Known(0),
         proves: kinds_of(&work.proof.checks.visible),
         hides: !work.proof.checks.hidden.is_empty(),
+        failed: false,
         checks: work.checks.take(),
     })
 }

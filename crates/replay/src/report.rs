@@ -45,6 +45,7 @@ pub struct StopCounts {
     pub blocked: usize,
     pub waiting: usize,
     pub asking: usize,
+    /// No code was edited in the turn, or it is gone.
     pub nothing_to_check: usize,
     pub untested_by_cause: BTreeMap<String, usize>,
 }
@@ -88,6 +89,8 @@ pub struct LeftOut {
     pub damaged_lines: usize,
     /// Ends of turns that a continued session copied from another transcript.
     pub repeated_turns: usize,
+    /// Turns that still run, or in which Claude Code was killed.
+    pub unfinished_turns: usize,
 }
 
 #[derive(Debug, Serialize)]
@@ -188,7 +191,7 @@ impl ReplayReport {
             }
             report.add(session, since.unwrap_or_default(), &mut known, &mut forecasts);
         }
-        report.forecast = ForecastError::of(&forecasts);
+        report.forecast = ForecastError::of(forecasts.iter().map(|check| (check.predicted, check.real)));
         let is_seen = |session: &SessionReport| session.untested.is_empty() && session.compactions.is_empty();
         report.session_list.sort_by(|one, other| {
             is_seen(one).cmp(&is_seen(other)).then(other.to.cmp(&one.to)).then(one.file.cmp(&other.file))
@@ -210,7 +213,16 @@ impl ReplayReport {
                 self.left_out.repeated_turns += 1;
                 continue;
             }
+            if !stop.is_finished {
+                self.left_out.unfinished_turns += 1;
+                continue;
+            }
             shown.turns += 1;
+            if !stop.has_edited {
+                // Older code may still be unchecked. The hooks said so when it was edited, and only then.
+                self.stops.count(&StopOutcome::NothingToCheck, false);
+                continue;
+            }
             self.stops.count(&stop.outcome, stop.is_blocked);
             if let StopOutcome::Held(cause) = &stop.outcome {
                 shown.untested.push(UntestedStop {
@@ -225,7 +237,7 @@ impl ReplayReport {
             }
         }
         for compaction in context.compactions.iter().filter(|compaction| compaction.at >= since) {
-            if !compaction.entry.is_empty() && !known.insert(&compaction.entry) {
+            if compaction.is_copy {
                 continue;
             }
             let survival = compaction.survival.as_ref();
@@ -248,7 +260,7 @@ impl ReplayReport {
                 lost: survival.map(|survival| survival.lost.clone()).unwrap_or_default(),
             });
         }
-        for warning in context.warnings.iter().filter(|warning| warning.at >= since) {
+        for warning in context.warnings.iter().filter(|warning| warning.at >= since && !warning.is_copy) {
             match warning.level {
                 WarningLevel::Early => self.warnings.early += 1,
                 WarningLevel::Late => self.warnings.late += 1,
@@ -264,7 +276,7 @@ impl ReplayReport {
                 to_person: warning.is_for_person,
             });
         }
-        forecasts.extend(&context.forecasts);
+        forecasts.extend(context.forecasts.iter().filter(|check| check.at >= since && !check.is_copy));
         self.sessions += 1;
         self.turns += shown.turns;
         self.from = [self.from, Some(session.from.max(since))].into_iter().flatten().min();
@@ -318,13 +330,15 @@ impl StopCounts {
 }
 
 impl ForecastError {
-    fn of(checks: &[ForecastCheck]) -> Option<ForecastError> {
-        let mut errors: Vec<u32> = checks.iter().map(|check| check.predicted.abs_diff(check.real)).collect();
+    /// From turns as predicted and as they were.
+    pub fn of(checks: impl IntoIterator<Item = (u32, u32)>) -> Option<ForecastError> {
+        let checks: Vec<(u32, u32)> = checks.into_iter().collect();
+        let mut errors: Vec<u32> = checks.iter().map(|(predicted, real)| predicted.abs_diff(*real)).collect();
         errors.sort_unstable();
         let at = |percent: usize| errors.get((errors.len() * percent).div_ceil(100).checked_sub(1)?).copied();
         // Less than a turn counts as one, as in the texts.
-        let is_near = |check: &&ForecastCheck| {
-            let (predicted, real) = (check.predicted.max(1), check.real.max(1));
+        let is_near = |(predicted, real): &&(u32, u32)| {
+            let (predicted, real) = (*predicted.max(&1), *real.max(&1));
             predicted <= 2 * real && real <= 2 * predicted
         };
         Some(ForecastError {

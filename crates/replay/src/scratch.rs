@@ -2,11 +2,13 @@
 //! without them.
 //!
 //! Paths of the session's home and project lead into the folder; all others stay as they are, and nothing is written
-//! there.
+//! there. A transcript is the text of others: each path that is written, changed or removed passes [`Scratch::holds`].
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::io::{self, ErrorKind};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -30,6 +32,8 @@ pub struct Scratch {
     pub home: PathBuf,
     /// The project's files as they were written last.
     written: BTreeMap<String, Arc<str>>,
+    /// Names that no file can have.
+    odd_names: Cell<usize>,
 }
 
 /// Folders of packages and worktrees: the project is above the first ones, and is the second ones.
@@ -88,16 +92,33 @@ impl Scratch {
         let folder =
             tempfile::Builder::new().prefix("tidegate-replay-").tempdir().while_("a temporary folder")?;
         let base = fs::canonicalize(folder.path()).while_("the temporary folder")?;
-        let place_of = |path: &str| base.join(path.replace(':', "").trim_start_matches('/'));
+        let place_of = |path: &str, else_named: &str| {
+            let place = base.join(path.replace(':', "").trim_start_matches('/'));
+            if is_strictly_below(&base, &place) { place } else { base.join(else_named) }
+        };
+        let root_place = place_of(root, "project");
         let mut places: Vec<(String, PathBuf)> =
-            spellings(root).into_iter().map(|path| (path, place_of(root))).collect();
+            spellings(root).into_iter().map(|path| (path, root_place.clone())).collect();
         let home = home_of(root);
-        places.extend(home.iter().map(|home| (home.clone(), place_of(home))));
+        let home_place = place_of(home.as_deref().unwrap_or_default(), "home");
+        places.extend(home.map(|home| (home, home_place.clone())));
+        places.retain(|(path, _)| !path.is_empty());
         places.sort_by_key(|(path, _)| std::cmp::Reverse(path.len()));
-        let home = home.map_or_else(|| base.join("home"), |home| place_of(&home));
-        let root = place_of(root);
-        fs::create_dir_all(root.join(".git")).while_(root.display())?;
-        Ok(Scratch { folder, base, places, root, home, written: BTreeMap::new() })
+        fs::create_dir_all(root_place.join(".git")).while_(root_place.display())?;
+        Ok(Scratch {
+            folder,
+            base,
+            places,
+            root: root_place,
+            home: home_place,
+            written: BTreeMap::new(),
+            odd_names: Cell::new(0),
+        })
+    }
+
+    /// Names so far that no file can have: their edits are not replayed.
+    pub fn odd_names(&self) -> usize {
+        self.odd_names.get()
     }
 
     /// The text with all paths of home and project replaced.
@@ -125,7 +146,16 @@ impl Scratch {
     /// A path of the session, in this folder.
     pub fn map_path(&self, path: &str) -> String {
         let mapped = self.map(path);
-        if mapped == path { mapped } else { with_slashes(&mapped) }
+        if mapped != path {
+            return with_slashes(&mapped);
+        }
+        // `C:\a` is a whole path, not one below the current folder.
+        match path.as_bytes() {
+            [drive, b':', b'/' | b'\\', ..] if drive.is_ascii_alphabetic() => {
+                format!("/{}{}", char::from(*drive), with_slashes(&path[2..]))
+            }
+            _ => mapped,
+        }
     }
 
     /// A path of this folder as the session knows it.
@@ -140,12 +170,14 @@ impl Scratch {
         for (path, text) in &files {
             if self.written.get(path) != Some(text) {
                 let whole = self.root.join(path);
-                make_parent(&whole)?;
-                fs::write(&whole, text.as_bytes()).while_(whole.display())?;
+                self.write(&whole, || fs::write(&whole, text.as_bytes()))?;
             }
         }
         for gone in self.written.keys().filter(|path| !files.contains_key(*path)) {
-            drop(fs::remove_file(self.root.join(gone)));
+            let whole = self.root.join(gone);
+            if self.holds(&whole) {
+                drop(fs::remove_file(whole));
+            }
         }
         self.written = files;
         Ok(())
@@ -154,11 +186,24 @@ impl Scratch {
     /// An edited file exists afterwards. Its content does not matter.
     pub fn note_edit(&self, path: &str) -> Result {
         let path = self.root.join(path);
-        if self.holds(&path) && !path.exists() && !is_below_file(&path) {
-            make_parent(&path)?;
-            fs::write(&path, "").while_(path.display())?;
+        if path.exists() || is_below_file(&path) {
+            return Ok(());
         }
-        Ok(())
+        self.write(&path, || fs::write(&path, ""))
+    }
+
+    /// The only way to a new file. A name that no file can have is counted: the session continues without it.
+    fn write(&self, path: &Path, write: impl FnOnce() -> io::Result<()>) -> Result {
+        if !self.holds(path) {
+            return Ok(());
+        }
+        match path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| write()) {
+            Err(error) if is_for_its_name(&error) => {
+                self.odd_names.set(self.odd_names.get() + 1);
+                Ok(())
+            }
+            written => written.while_(path.display()),
+        }
     }
 
     /// Changes the files that a command line changed, as far as its text tells.
@@ -173,9 +218,8 @@ impl Scratch {
             }
             for restored in restored_files(&script).iter().filter(|restored| !restored.stashed) {
                 let path = restored.path.resolve(&root, start, Some(end)).map(PathBuf::from);
-                if let Some(path) = path.filter(|path| self.holds(path) && path.is_file()) {
-                    let file = fs::OpenOptions::new().append(true).open(&path).while_(path.display())?;
-                    file.set_modified(time).while_(path.display())?;
+                if let Some(path) = path.filter(|path| path.is_file()) {
+                    self.write(&path, || touch(&path, time))?;
                 }
             }
         }
@@ -184,15 +228,8 @@ impl Scratch {
         {
             let Some(path) = write.path.resolve(&root, start, Some(end)).map(PathBuf::from) else { continue };
             let name = path.to_string_lossy();
-            if self.holds(&path)
-                && !path.is_dir()
-                && !is_below_file(&path)
-                && FileClass::of(&name) == FileClass::Code
-            {
-                make_parent(&path)?;
-                let file =
-                    fs::OpenOptions::new().create(true).append(true).open(&path).while_(path.display())?;
-                file.set_modified(time).while_(path.display())?;
+            if !path.is_dir() && !is_below_file(&path) && FileClass::of(&name) == FileClass::Code {
+                self.write(&path, || touch(&path, time))?;
             }
         }
         Ok(())
@@ -209,7 +246,7 @@ impl Scratch {
             .iter()
             .filter(|word| !word.starts_with('-'))
             .filter_map(place)
-            .filter(|path| self.holds(path) && *path != self.root)
+            .filter(|path| self.holds(path) && !self.root.starts_with(path))
             .collect();
         match (name, paths.as_slice()) {
             ("rm", paths) => paths.iter().for_each(|path| {
@@ -217,26 +254,52 @@ impl Scratch {
             }),
             (_, [from, to]) => {
                 let into = to.is_dir().then(|| from.file_name()).flatten().map(|name| to.join(name));
-                drop(fs::rename(from, into.as_ref().unwrap_or(to)));
+                let to = into.as_ref().unwrap_or(to);
+                if self.holds(to) {
+                    drop(fs::rename(from, to));
+                }
             }
             _ => {}
         }
     }
 
-    /// Nothing outside of the folder is ever written.
+    /// Nothing outside of the folder is ever written. There are no links in it, since nothing here makes one.
     fn holds(&self, path: &Path) -> bool {
-        let is_plain = !path.components().any(|part| part.as_os_str() == "..");
-        is_plain && path.starts_with(&self.base)
+        is_strictly_below(&self.base, path)
     }
+}
+
+fn is_strictly_below(base: &Path, path: &Path) -> bool {
+    let Ok(below) = path.strip_prefix(base) else { return false };
+    let is_name = |part: Component<'_>| match part {
+        Component::Normal(name) => name.len() <= LONGEST_NAME && !name.as_encoded_bytes().contains(&0),
+        _ => false,
+    };
+    below.components().next().is_some() && below.components().all(is_name)
+}
+
+/// Bytes of a name that file systems take.
+const LONGEST_NAME: usize = 255;
+
+/// The file system works, but has no place for a file of this name.
+fn is_for_its_name(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::InvalidFilename
+            | ErrorKind::InvalidInput
+            | ErrorKind::NotADirectory
+            | ErrorKind::IsADirectory
+            | ErrorKind::AlreadyExists
+    )
+}
+
+fn touch(path: &Path, time: SystemTime) -> io::Result<()> {
+    fs::OpenOptions::new().create(true).append(true).open(path)?.set_modified(time)
 }
 
 /// `cp a b` names `b/a` too, in case that `b` is a folder.
 fn is_below_file(path: &Path) -> bool {
     path.ancestors().skip(1).any(Path::is_file)
-}
-
-fn make_parent(path: &Path) -> Result {
-    path.parent().map_or(Ok(()), |parent| fs::create_dir_all(parent).while_(parent.display()))
 }
 
 /// `/Users/me` and `/home/me`.
@@ -345,6 +408,7 @@ mod tests {
         let scratch = Scratch::new("D:/shop").unwrap();
         let root = scratch.root.to_str().unwrap();
         assert_eq!(scratch.map_path("D:\\shop\\src\\a.go"), format!("{root}/src/a.go"));
+        assert_eq!(scratch.map_path("C:\\Temp\\a.go"), "/C/Temp/a.go");
         assert_eq!(scratch.map("cd /d/shop/src && go test"), format!("cd {root}/src && go test"));
     }
 
@@ -372,5 +436,79 @@ mod tests {
         assert!(!scratch.root.join("a.rs").exists() && scratch.root.join("e.rs").exists());
         run("rm e.rs", true);
         assert!(!scratch.root.join("e.rs").exists());
+    }
+    /// All files and folders below one, with the content of files.
+    fn list(folder: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+        let mut found = BTreeMap::new();
+        for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            assert!(!entry.is_symlink(), "{}", entry.display());
+            if entry.is_dir() {
+                found.extend(list(&entry));
+            }
+            found.insert(entry.clone(), fs::read(&entry).ok());
+        }
+        found
+    }
+
+    #[test]
+    fn nothing_outside_of_the_folder_is_written_whatever_a_transcript_says() {
+        let outside = tempfile::tempdir().unwrap();
+        let victim = fs::canonicalize(outside.path()).unwrap();
+        fs::write(victim.join("deploy.sh"), "mine").unwrap();
+        fs::write(victim.join("old.sh"), "mine").unwrap();
+        fs::create_dir(victim.join("kept")).unwrap();
+        let before = list(&victim);
+        let there = victim.to_str().unwrap();
+        let up = "../".repeat(40);
+        let long = "x".repeat(300);
+        let roots = [
+            "/w/shop".to_owned(),
+            format!("/w/../{up}{there}/dir"),
+            format!("/home/{up}{there}/dir/shop"),
+            format!("/{up}"),
+            "..".to_owned(),
+            "/".to_owned(),
+            String::new(),
+            format!("/w/{long}"),
+            "/w/a\0b".to_owned(),
+            format!("{there}/kept"),
+        ];
+        for root in &roots {
+            let mut scratch = Scratch::new(root).unwrap_or_else(|error| panic!("{root:?}: {error}"));
+            assert!(scratch.root.starts_with(&scratch.base) && scratch.home.starts_with(&scratch.base));
+            let here = scratch.root.to_str().unwrap().to_owned();
+            let path = |path: &str| (path.to_owned(), Arc::from("theirs"));
+            let odd = [
+                format!("{up}{there}/deploy.sh"),
+                format!("{there}/deploy.sh"),
+                format!("a/../{up}{there}/new.sh"),
+                format!("{long}.sh"),
+                "a\0b.sh".to_owned(),
+                "ok.sh/below.sh".to_owned(),
+                ".git".to_owned(),
+            ];
+            let files = odd.iter().map(|odd| path(odd)).chain([path("ok.sh")]).collect();
+            scratch.write_project(files).unwrap();
+            assert_eq!(fs::read_to_string(scratch.root.join("ok.sh")).unwrap(), "theirs");
+            for odd in &odd {
+                scratch.note_edit(odd).unwrap();
+                scratch.note_edit(&scratch.map_path(odd)).unwrap();
+                let lines = [
+                    format!("echo x > {odd}; cp ok.sh {odd}; tee {odd} < ok.sh"),
+                    format!("mv ok.sh {odd}"),
+                    format!("mv {odd} ok.sh"),
+                    format!("rm -rf {odd} {up}{there} {there} ../../../.. .. / ~"),
+                    format!("ln -s {there} link; echo x > link/deploy.sh; rm -rf link/old.sh"),
+                    format!("git checkout {odd}"),
+                ];
+                for line in &lines {
+                    scratch.note_run(line, &here, &here, true, Millis(5_000)).unwrap();
+                }
+            }
+            scratch.write_project(BTreeMap::new()).unwrap();
+            assert!(scratch.root.is_dir(), "{root}");
+            list(&scratch.base);
+            assert_eq!(list(&victim), before, "{root}");
+        }
     }
 }

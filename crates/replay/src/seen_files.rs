@@ -80,7 +80,7 @@ pub fn of_tool(tool: &str, input: &Value, result: &Value, at: Millis) -> Vec<See
         }
         "Write" => {
             let content = input["content"].as_str().unwrap_or_default();
-            let is_new = result["type"] == "create";
+            let is_new = result["type"] == "create" && content.len() <= LONGEST;
             let what = if is_new { Sight::Created(content.into()) } else { text(content.to_owned()) };
             vec![seen(at, what)]
         }
@@ -266,27 +266,76 @@ pub struct ProjectFiles {
     texts: BTreeMap<String, Vec<(Millis, Sight)>>,
     /// By path, then by name.
     recipes: BTreeMap<String, BTreeMap<String, Vec<(Millis, String)>>>,
-    exist: Vec<String>,
+    exist: BTreeSet<String>,
     /// Times at which a file or recipe has another version, in order.
     changes: Vec<Millis>,
 }
 
 /// Texts that several sights share.
-#[derive(Default)]
 pub struct SharedTexts {
     known: BTreeSet<Arc<str>>,
     bytes: usize,
+    /// Beyond so many bytes, of a new text only its existence counts.
+    most: usize,
 }
 
-/// Bytes of all texts together. Beyond that, of a new text only its existence counts.
+/// Bytes of the texts of all projects together, and of those that one session shows.
 const MOST_TEXT: usize = 48 * 1024 * 1024;
+const MOST_OF_SESSION: usize = 6 * 1024 * 1024;
+
+impl Default for SharedTexts {
+    fn default() -> SharedTexts {
+        SharedTexts { known: BTreeSet::new(), bytes: 0, most: MOST_TEXT }
+    }
+}
+
+/// What one session shows: each text once, and nothing that it showed before.
+pub struct SeenFiles {
+    files: Vec<SeenFile>,
+    texts: SharedTexts,
+    /// By path and recipe; a sight of existence has no recipe.
+    last: BTreeMap<(String, String), String>,
+}
+
+impl Default for SeenFiles {
+    fn default() -> SeenFiles {
+        let texts = SharedTexts { most: MOST_OF_SESSION, ..SharedTexts::default() };
+        SeenFiles { files: Vec::new(), texts, last: BTreeMap::new() }
+    }
+}
+
+impl SeenFiles {
+    pub(crate) fn add(&mut self, seen: Vec<SeenFile>) {
+        for SeenFile { path, at, what } in seen {
+            let what = match &what {
+                Sight::Text(text) => self.texts.share(text).map_or(Sight::Exists, Sight::Text),
+                Sight::Created(text) => self.texts.share(text).map_or(Sight::Exists, Sight::Created),
+                Sight::Exists | Sight::Recipe(..) => what,
+            };
+            let again = match &what {
+                Sight::Exists => self.last.insert((path.clone(), String::new()), String::new()).is_some(),
+                Sight::Recipe(name, body) => {
+                    self.last.insert((path.clone(), name.clone()), body.clone()).as_ref() == Some(body)
+                }
+                Sight::Text(_) | Sight::Created(_) => false,
+            };
+            if !again {
+                self.files.push(SeenFile { path, at, what });
+            }
+        }
+    }
+
+    pub fn into_files(self) -> Vec<SeenFile> {
+        self.files
+    }
+}
 
 impl SharedTexts {
     fn share(&mut self, text: &Arc<str>) -> Option<Arc<str>> {
         if let Some(known) = self.known.get(text) {
             return Some(known.clone());
         }
-        if self.bytes + text.len() > MOST_TEXT {
+        if self.bytes + text.len() > self.most {
             return None;
         }
         self.bytes += text.len();
@@ -302,6 +351,10 @@ impl ProjectFiles {
             let Some(below) = path.strip_prefix(root).and_then(|rest| rest.strip_prefix('/')) else {
                 continue;
             };
+            // A path that leaves the project is not one of its files.
+            if below.split('/').any(|part| matches!(part, ".." | "." | "")) {
+                continue;
+            }
             let below = below.to_owned();
             let shared = match what {
                 Sight::Exists => None,
@@ -315,7 +368,7 @@ impl ProjectFiles {
             };
             match shared {
                 Some(text) => self.texts.entry(below).or_default().push((*at, text)),
-                None => self.exist.push(below),
+                None => _ = self.exist.insert(below),
             }
         }
     }
@@ -323,12 +376,10 @@ impl ProjectFiles {
     /// Call once after the last `add`.
     pub fn sort(&mut self) {
         self.texts.values_mut().for_each(|versions| versions.sort_by_key(|(at, _)| *at));
-        self.recipes
-            .values_mut()
-            .flat_map(BTreeMap::values_mut)
-            .for_each(|all| all.sort_by_key(|(at, _)| *at));
-        self.exist.sort_by_key(|path| (path.matches('/').count(), path.clone()));
-        self.exist.dedup();
+        self.recipes.values_mut().flat_map(BTreeMap::values_mut).for_each(|all| {
+            all.sort_by_key(|(at, _)| *at);
+            all.dedup_by(|next, one| next.1 == one.1);
+        });
         let texts = self.texts.values().flatten().map(|(at, _)| *at);
         let recipes = self.recipes.values().flat_map(BTreeMap::values).flatten().map(|(at, _)| *at);
         self.changes = texts.chain(recipes).collect();
@@ -355,7 +406,10 @@ impl ProjectFiles {
                 .filter_map(|(name, all)| Some((name.as_str(), version_at(all, time)?.as_str())));
             files.insert(path.clone(), write_recipes(path, &recipes.collect::<Vec<_>>()).into());
         }
-        for path in self.exist.iter().filter(|path| !self.texts.contains_key(*path)) {
+        // A manifest nearer to the root covers those below it.
+        let mut exist: Vec<&String> = self.exist.iter().collect();
+        exist.sort_by_key(|path| path.matches('/').count());
+        for path in exist.into_iter().filter(|path| !self.texts.contains_key(*path)) {
             let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
             let is_covered = name != "tsconfig.json"
                 && ancestors(folder).any(|above| files.contains_key(&join(above, name)));

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tidegate_core::time::Millis;
 
 use crate::entry::{self, BoundaryMeta, CONTENTS, Entry, EntryKind, EntryReader, Part, RequestUsage};
-use crate::seen_files::{self, SeenFile};
+use crate::seen_files::{self, SeenFile, SeenFiles};
 use crate::turn::{Ending, LastEntry, OpenTurn, TurnEnd};
 
 /// One transcript, all of it.
@@ -124,6 +124,9 @@ const NEAR: usize = 12;
 /// Messages that a compaction may keep are among the last of the main thread.
 const MOST_KEPT: usize = 64;
 
+/// Working folders that are kept: the project's is the first, or one above it.
+const MOST_FOLDERS: usize = 1000;
+
 /// Bytes of all kept messages together.
 const LONGEST_KEPT: usize = 256 * 1024;
 
@@ -137,7 +140,8 @@ pub fn read_session(name: &str, text: &str) -> ReplaySession {
     reader.finish();
     moments.extend(reader.moments());
     let SessionReader { walk, unread_lines, .. } = reader;
-    ReplaySession { name: name.to_owned(), folders: walk.folders, moments, seen: walk.seen, unread_lines }
+    let (folders, seen) = (walk.folders, walk.seen.into_files());
+    ReplaySession { name: name.to_owned(), folders, moments, seen, unread_lines }
 }
 
 /// Turns lines into moments.
@@ -217,7 +221,7 @@ impl SessionReader {
 
     /// Sights of the project's files that were not taken yet.
     pub fn take_seen(&mut self) -> Vec<SeenFile> {
-        std::mem::take(&mut self.walk.seen)
+        std::mem::take(&mut self.walk.seen).into_files()
     }
 
     /// Lines so far that are not JSON objects.
@@ -233,7 +237,8 @@ struct Walk {
     has_main_thread: bool,
     moments: Vec<Moment>,
     folders: Vec<String>,
-    seen: Vec<SeenFile>,
+    known_folders: BTreeSet<String>,
+    seen: SeenFiles,
     /// By id, until the result is there.
     open_calls: BTreeMap<String, Arc<ToolUse>>,
     known_calls: BTreeSet<String>,
@@ -261,7 +266,7 @@ impl Walk {
             self.at = at;
         }
         if let Some(cwd) = entry.cwd.take() {
-            if !self.folders.contains(&cwd) {
+            if self.folders.len() < MOST_FOLDERS && self.known_folders.insert(cwd.clone()) {
                 self.folders.push(cwd.clone());
             }
             self.cwd = cwd;
@@ -485,11 +490,11 @@ impl Walk {
 
     fn look_for_files(&mut self, call: &ToolUse, failed: bool, output: &str, result: &Value) {
         if !failed {
-            self.seen.extend(seen_files::of_tool(&call.tool, &call.input, result, self.at));
+            self.seen.add(seen_files::of_tool(&call.tool, &call.input, result, self.at));
         }
         if call.tool == "Bash" {
             let line = call.input["command"].as_str().unwrap_or_default();
-            self.seen.extend(seen_files::of_run(line, &call.cwd, output, self.at));
+            self.seen.add(seen_files::of_run(line, &call.cwd, output, self.at));
         }
     }
 

@@ -52,7 +52,8 @@ fn spans(course: &ContextCourse) -> Vec<Span<'_>> {
     let mut spans = Vec::new();
     let mut from = 0;
     for compaction in &course.compactions {
-        let end = (!compaction.is_by_hand).then(|| u32::try_from(compaction.turn).unwrap_or(u32::MAX));
+        let end = (!compaction.is_by_hand && !compaction.is_copy)
+            .then(|| u32::try_from(compaction.turn).unwrap_or(u32::MAX));
         spans.push(Span { points: &course.curve[from..compaction.answers], end });
         from = compaction.answers;
     }
@@ -72,8 +73,11 @@ impl Span<'_> {
         self.seen().filter(|(turn, _)| *turn <= latest).map(|(_, left)| left).min()
     }
 
+    /// A warning that another transcript shows, too, counts there.
     fn warns(&self, tokens: u32) -> bool {
-        self.seen().any(|(_, left)| left <= tokens)
+        let is_heard =
+            |point: &&CurvePoint| point.seen.is_some() && point.left.is_some_and(|left| left <= tokens);
+        self.points.iter().find(is_heard).is_some_and(|point| !point.is_copy)
     }
 }
 
@@ -83,15 +87,18 @@ impl Tuning {
         let mut tuning = Tuning::default();
         let mut all = Vec::new();
         for course in courses {
-            tuning.sessions += 1;
-            tuning.turns += course.curve.last().map_or(0, |last| last.turn as usize);
+            let turn = |point: Option<&CurvePoint>| point.map_or(0, |point| point.turn as usize);
+            let copied = turn(course.curve.iter().rfind(|point| point.is_copy));
+            let own = turn(course.curve.last()).saturating_sub(copied);
+            tuning.sessions += usize::from(own > 0);
+            tuning.turns += own;
             all.extend(spans(course));
         }
         tuning.compactions = all.iter().filter(|span| span.end.is_some()).count();
         tuning.reachable = all.iter().filter(|span| span.needed(turns).is_some()).count();
         tuning.early = propose(&all, turns);
         tuning.late =
-            propose(&all, 1).filter(|late| tuning.early.is_some_and(|early| late.tokens < early.tokens));
+            propose(&all, 1).filter(|late| tuning.early.is_some_and(|early| late.tokens <= early.tokens));
         tuning
     }
 }

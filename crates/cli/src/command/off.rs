@@ -87,14 +87,14 @@ const REACH: Reach = Reach { days: 30, of_a_day: 16 * 1024 * 1024 };
 
 pub(crate) fn run(args: &Args) -> Outcome {
     let mut here = Here::find()?;
+    if let Some(project) = &args.project {
+        here.look_at(project)?;
+    }
     let Some(id) = &args.policy else {
         list_policies(&here, args.json);
         return Ok(ExitCode::SUCCESS);
     };
     let policy = find_policy(id)?;
-    if let Some(project) = &args.project {
-        here.look_at(project)?;
-    }
     let until = args.r#for.map(|time| Millis(here.now.0 + time.0));
     let off = Off { policy: policy.to_owned(), scope: choose_scope(&here, args)?, since: here.now, until };
     let Bilingual { en, ja } = describe_off(&LocalClock::of_system(here.now), &off);

@@ -6,6 +6,7 @@ use tidegate_core::host::person::Person;
 use tidegate_core::pipeline::record::{BoundaryRecord, Deeds, Record, VerdictRecord};
 use tidegate_core::text::one_line::one_line;
 
+use crate::approval::APPROVED;
 use crate::bilingual::{Bilingual, both};
 use crate::print::text::Text;
 
@@ -108,8 +109,10 @@ fn policies(record: &Record, call: &str) -> String {
 
 fn describe_command(record: &Record) -> Text {
     let command = one_line(&record.event);
-    // A session is known only in the shell of its agent.
-    Text::from(match (record.person == Person::There, record.session.is_some()) {
+    // A person can name a session, too: only an approval says that its agent ran the command.
+    let is_approved = record.cause.as_deref().is_some_and(|cause| cause.starts_with(APPROVED));
+    let is_there = record.person == Person::There;
+    Text::from(match (is_there, record.session.is_some() && (is_approved || !is_there)) {
         (true, true) => {
             both!(
                 "Claude ran `{command}`, which you approved",

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::{Outcome, off};
+use crate::args::Span;
 use crate::bilingual::{Bilingual, both};
 use crate::error::CliError;
 use crate::language;
@@ -34,29 +35,51 @@ pub(crate) fn run(_: &Args) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// As `tidegate off`, with its questions.
+/// As `tidegate off`, for the project of the chosen session.
 fn switch_off(project: Option<&str>) -> Result<(), CliError> {
-    let args = |policy: Option<String>| off::Args {
+    let back = both!("Enter returns to the sessions.", "Enter で一覧に戻ります。");
+    let Some(project) = project else {
+        return ask(&both!(
+            "The project of this session is not known, so nothing can be switched off in it. Enter returns to the sessions.",
+            "このセッションのプロジェクトがわからないため、オフにできません。Enter で一覧に戻ります。"
+        ))
+        .map(drop);
+    };
+    let args = |policy: Option<String>, time: Option<Span>| off::Args {
         policy,
-        r#for: None,
-        project: project.map(PathBuf::from),
+        r#for: time,
+        project: Some(PathBuf::from(project)),
         session: None,
         everywhere: false,
         approved: false,
         json: false,
     };
-    off::run(&off::Args { project: None, ..args(None) })?;
+    // A folder that is gone is told, and does not end the view.
+    if let Err(error) = off::run(&args(None, None)) {
+        error.report();
+        return ask(&back).map(drop);
+    }
     let Some(policy) = ask(&both!(
-        "Policy to switch off in this project (empty: none): ",
-        "このプロジェクトでオフにするポリシー（空欄: なし）: "
+        "Policy to switch off in {project} (empty: none): ",
+        "{project} でオフにするポリシー（空欄: なし）: "
     ))?
     else {
         return Ok(());
     };
-    if let Err(error) = off::run(&args(Some(policy))) {
+    let time = loop {
+        let typed = ask(&both!(
+            "For how long: 30m, 2h, 1d (empty: until you switch it on): ",
+            "期間: 30m、2h、1d（空欄: オンに戻すまで）: "
+        ))?;
+        match typed.map(|typed| typed.parse::<Span>()).transpose() {
+            Ok(time) => break time,
+            Err(why) => drop(CliError::new(why).report()),
+        }
+    };
+    if let Err(error) = off::run(&args(Some(policy), time)) {
         error.report();
     }
-    ask(&both!("Enter returns to the sessions.", "Enter で一覧に戻ります。")).map(drop)
+    ask(&back).map(drop)
 }
 
 fn ask(question: &Bilingual) -> Result<Option<String>, CliError> {

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 use similar::TextDiff;
 use tidegate_core::meter::short_tokens;
+use tidegate_core::pipeline::record::Deeds;
 use tidegate_replay::tuning::{ENOUGH, Proposal, Tuning};
 use tidegate_state::file::replace;
 use toml_edit::{DocumentMut, Item, Table, value};
@@ -27,6 +28,7 @@ Examples:
   tidegate tune                    at least 3 turns after an early warning
   tidegate tune --turns 5
   tidegate tune --apply
+  tidegate tune --apply --early 61k --late 22k
 
 Looks at the automatic compactions in your transcripts, and proposes when to warn so that
 enough turns are left in 95 of 100 of them. Shows how many warnings that costs, and the
@@ -45,6 +47,12 @@ pub(crate) struct Args {
     /// Write the proposal into your own config
     #[arg(long)]
     pub(crate) apply: bool,
+    /// Write this instead of a proposal: tokens left at the early warning
+    #[arg(long, value_name = "TOKENS", requires_all = ["apply", "late"], conflicts_with_all = ["paths", "since", "turns"])]
+    pub(crate) early: Option<Tokens>,
+    /// The same for the late warning
+    #[arg(long, value_name = "TOKENS", requires = "early")]
+    pub(crate) late: Option<Tokens>,
     /// A person approved this command in this session
     #[arg(long, requires = "apply")]
     pub(crate) approved: bool,
@@ -68,21 +76,31 @@ struct TuneReport<'a> {
 
 pub(crate) fn run(args: &Args) -> Outcome {
     let past = Past::find();
+    if let Some((early, late)) = args.early.zip(args.late) {
+        return apply(args, &past, early, late);
+    }
     let mut files = past.find_files(&args.paths)?;
     if let Some(since) = args.since.map(|when| when.since(past.now)) {
         files.retain(|file| file.changed >= since);
     }
-    let replayed = Past::replay(&files, &past.config);
+    let replayed = match Past::replay(&files, &past.config) {
+        Ok(replayed) => replayed,
+        Err(ended) => return ended.outcome(),
+    };
     let tuning = Tuning::of(replayed.sessions.iter().map(|session| &session.context), args.turns);
     let own = past.env.place.config();
-    let change =
-        tuning.early.zip(own).map(|(early, path)| Change::of(path, early, tuning.late)).transpose()?;
+    let tokens = |proposal: Proposal| Tokens(proposal.tokens / 1000);
+    let proposed = tuning.early.map(|early| (tokens(early), tokens(tuning.late.unwrap_or(early))));
+    let change = proposed.zip(own).map(|((early, late), path)| Change::of(path, early, late)).transpose()?;
     let diff = change.as_ref().map(Change::diff).filter(|diff| !diff.is_empty());
     let mut applied = false;
     if let Some(change) = change.as_ref().filter(|_| args.apply && diff.is_some()) {
-        match ask(args, change)? {
-            Consent::Given(_) => change.write()?,
-            Consent::Waits(code) => return Ok(code),
+        if !args.json {
+            // A person decides about what is shown.
+            tune_page(&tuning, args.turns, diff.as_deref(), true).print_to_stderr();
+        }
+        if let Some(code) = write_after_consent(args, change)? {
+            return Ok(code);
         }
         applied = true;
     }
@@ -90,31 +108,94 @@ pub(crate) fn run(args: &Args) -> Outcome {
         let config = change.as_ref().map(|change| change.path.as_path());
         print::json(&TuneReport { tuning: &tuning, needed: ENOUGH, config, diff: diff.as_deref(), applied });
     } else {
-        tune_page(&tuning, args.turns, diff.as_deref(), applied).print();
+        let page = if applied { written() } else { tune_page(&tuning, args.turns, diff.as_deref(), false) };
+        page.print();
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// A later warning leaves less time, so a person decides.
-fn ask(args: &Args, change: &Change) -> Result<Consent, CliError> {
+/// Thousands of tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tokens(u32);
+
+impl std::str::FromStr for Tokens {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Tokens, String> {
+        let number = text.trim().strip_suffix('k').and_then(|number| number.parse().ok());
+        number
+            .filter(|number| (1..=1000).contains(number))
+            .map(Tokens)
+            .ok_or_else(|| "use thousands of tokens, such as 61k".to_owned())
+    }
+}
+
+impl std::fmt::Display for Tokens {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{}k", self.0)
+    }
+}
+
+/// Values that are already chosen, for example those that a person approved.
+fn apply(args: &Args, past: &Past, early: Tokens, late: Tokens) -> Outcome {
+    if late.0 > early.0 {
+        return Err(CliError::new(both!(
+            "the late warning would come before the early one",
+            "後の警告が先の警告より前になります"
+        ))
+        .hint(both!("give --late fewer tokens than --early", "--late を --early より小さくしてください")));
+    }
+    let Some(path) = past.env.place.config() else {
+        return Err(CliError::new(both!("there is no place for a config", "設定ファイルの場所がありません"))
+            .hint(both!("set HOME", "HOME を設定してください")));
+    };
+    let change = Change::of(path, early, late)?;
+    let diff = change.diff();
+    if !diff.is_empty() && !args.json {
+        let mut page = Page::new();
+        page.verbatim(&diff);
+        page.print_to_stderr();
+    }
+    if !diff.is_empty()
+        && let Some(code) = write_after_consent(args, &change)?
+    {
+        return Ok(code);
+    }
+    if args.json {
+        print::json(&serde_json::json!({"config": change.path, "diff": diff, "applied": !diff.is_empty()}));
+    } else {
+        if diff.is_empty() { says_so() } else { written() }.print();
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A later warning leaves less time, so a person decides: about these values, which the command names. The code is that of a
+/// request that waits.
+fn write_after_consent(args: &Args, change: &Change) -> Result<Option<ExitCode>, CliError> {
     let here = Here::find()?;
-    let would: Vec<Bilingual> = change
-        .values
-        .iter()
-        .map(|(key, value)| both!("set {key} to {value}", "{key} を {value} にします"))
-        .collect();
-    let turns = args.turns;
-    approval::ask_consent(
-        &here,
-        &Request {
-            name: "tune",
-            command: format!("tune --turns {turns} --apply"),
-            about: None,
-            would: &would,
-            approved: args.approved,
-            json: args.json,
-        },
-    )
+    let command = format!("tune --apply --early {} --late {}", change.early, change.late);
+    let path = change.path.display();
+    let (early, late) = (change.early, change.late);
+    let would = [both!(
+        "This would write into {path}: warn early with {early} tokens left, late with {late}.",
+        "{path} に書き込みます: 残り{early}トークンで先に、残り{late}トークンで再び警告します。"
+    )];
+    let request = Request {
+        name: "tune",
+        command,
+        about: Some(format!("changes when Tidegate warns, in {path}")),
+        would: &would,
+        approved: args.approved,
+        json: args.json,
+    };
+    match approval::ask_consent(&here, &request)? {
+        Consent::Waits(code) => Ok(Some(code)),
+        Consent::Given(given) => {
+            change.write()?;
+            approval::record_command(&here, &request.command, &given, Deeds::default());
+            Ok(None)
+        }
+    }
 }
 
 /// The user's config, before and after.
@@ -122,22 +203,21 @@ struct Change {
     path: PathBuf,
     before: Option<String>,
     after: String,
-    values: Vec<(&'static str, String)>,
+    early: Tokens,
+    late: Tokens,
 }
 
 impl Change {
-    fn of(path: PathBuf, early: Proposal, late: Option<Proposal>) -> Result<Change, CliError> {
+    fn of(path: PathBuf, early: Tokens, late: Tokens) -> Result<Change, CliError> {
         let before = match std::fs::read_to_string(&path) {
             Ok(text) => Some(text),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(error) => return Err(cannot_use(&path, &error)),
         };
-        let tokens = |proposal: Proposal| format!("{}k", proposal.tokens / 1000);
-        let mut values = vec![("early", tokens(early))];
-        values.extend(late.map(|late| ("late", tokens(late))));
+        let values = [("early", early.to_string()), ("late", late.to_string())];
         let after = set_values(before.as_deref().unwrap_or_default(), &values)
             .map_err(|why| cannot_use(&path, &why))?;
-        Ok(Change { path, before, after, values })
+        Ok(Change { path, before, after, early, late })
     }
 
     fn diff(&self) -> String {
@@ -183,15 +263,25 @@ fn set_values(text: &str, values: &[(&str, String)]) -> Result<String, String> {
     Ok(document.to_string())
 }
 
-fn tune_page(tuning: &Tuning, turns: u32, diff: Option<&str>, applied: bool) -> Page {
+fn written() -> Page {
+    Page::of(both!("Written. New sessions use it.", "書き込みました。新しいセッションから有効です。"))
+}
+
+fn says_so() -> Page {
+    Page::of(both!("Your config says so already.", "設定はすでにそうなっています。"))
+}
+
+/// `asks` if a question follows.
+fn tune_page(tuning: &Tuning, turns: u32, diff: Option<&str>, asks: bool) -> Page {
     let mut page = Page::new();
     let (found, reachable) = (tuning.compactions, tuning.reachable);
     let Some(early) = tuning.early else {
         page.paragraph(
             Text::from(both!(
-                "Not enough evidence: {n} with at least {turns} turns before it, and a proposal needs {ENOUGH}.",
+                "Not enough evidence: {n} with at least {left} before it, and a proposal needs {ENOUGH}.",
                 "根拠が足りません。前に{turns}ターン以上ある自動の圧縮は{reachable}件で、提案には{ENOUGH}件必要です。",
-                n = count_en(reachable, "automatic compaction")
+                n = count_en(reachable, "automatic compaction"),
+                left = count_en(turns as usize, "turn")
             ))
             .strong(),
         );
@@ -201,8 +291,9 @@ fn tune_page(tuning: &Tuning, turns: u32, diff: Option<&str>, applied: bool) -> 
     let (tokens, in_time) = (short_tokens(u64::from(early.tokens)), early.in_time);
     page.paragraph(
         Text::from(both!(
-            "Warn {tokens} tokens before compaction: that left {turns} turns in {in_time} of {reachable} cases.",
-            "圧縮の{tokens}トークン前に警告すると、{reachable}件中{in_time}件で{turns}ターン残りました。"
+            "Warn {tokens} tokens before compaction: that left {left} in {in_time} of {reachable} cases.",
+            "圧縮の{tokens}トークン前に警告すると、{reachable}件中{in_time}件で{turns}ターン残りました。",
+            left = count_en(turns as usize, "turn")
         ))
         .strong(),
     );
@@ -223,11 +314,12 @@ fn tune_page(tuning: &Tuning, turns: u32, diff: Option<&str>, applied: bool) -> 
             page.gap();
             page.verbatim(diff);
             page.gap();
-            page.paragraph(if applied {
-                both!("Written. New sessions use it.", "書き込みました。新しいセッションから有効です。")
-            } else {
-                both!("To write it: `tidegate tune --apply`", "書き込むには: `tidegate tune --apply`")
-            });
+            if !asks {
+                page.paragraph(both!(
+                    "To write it: `tidegate tune --apply`",
+                    "書き込むには: `tidegate tune --apply`"
+                ));
+            }
         }
     }
     page

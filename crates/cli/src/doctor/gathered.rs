@@ -83,11 +83,7 @@ impl Gathered {
             let root = |session: &SeenSession| session.marks.session.root.as_deref().map(PathBuf::from);
             let is_ours = |known: &&SeenSession| env.session.as_deref() == Some(known.id.as_str());
             let of_session = sessions.iter().find(is_ours).and_then(root);
-            project_root::find_project(
-                &env,
-                of_session,
-                &sessions.iter().filter_map(root).collect::<Vec<_>>(),
-            )
+            project_root::find_project(&env, of_session, || sessions.iter().filter_map(root).collect())
         });
         let user = env.place.config();
         let config = config::read(&config::Sources {

@@ -49,8 +49,8 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ),
     ("the last 30 days on this machine", "このマシンの直近30日"),
     (
-        "Runs Tidegate's checks over transcripts of Claude Code: turns that ended with untested code, context warnings, compactions and the facts they lost. Needs no installation, asks no model, and changes neither sessions nor settings. Without PATH it reads ~/.claude/projects. Exit codes: 0 done, 1 nothing to read, 2 wrong option.",
-        "Claude Code の記録に Tidegate の判定を通します。コードを確認せずに終わったターン、コンテキスト警告、圧縮とそこで失われた事実を示します。インストールもモデルも不要で、セッションや設定は変えません。PATH がなければ ~/.claude/projects を読みます。終了コード: 0 完了、1 読むものがない、2 オプションの誤り。",
+        "Runs Tidegate's checks over transcripts of Claude Code: turns that ended with untested code, context warnings, compactions and the facts they lost. Needs no installation, asks no model, and changes neither sessions nor settings. Without PATH it reads the folders of all agents on this machine. Exit codes: 0 done, 1 nothing to read, 2 wrong option, 130 ended with Ctrl-C.",
+        "Claude Code の記録に Tidegate の判定を通します。コードを確認せずに終わったターン、コンテキスト警告、圧縮とそこで失われた事実を示します。インストールもモデルも不要で、セッションや設定は変えません。PATH がなければ、このマシンのすべてのエージェントのフォルダを読みます。終了コード: 0 完了、1 読むものがない、2 オプションの誤り、130 Ctrl-C で中断。",
     ),
     ("Transcripts, or folders with them", "記録のファイル、またはフォルダです"),
     (
@@ -74,6 +74,11 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "Only transcripts that changed since then: `90d`, or `2026-11-01`",
         "この時点以降に変わった記録だけを対象にします。`90d` や `2026-11-01`",
     ),
+    (
+        "Write this instead of a proposal: tokens left at the early warning",
+        "提案のかわりに書き込む値: 残りがこのトークン数になったら先に警告します",
+    ),
+    ("The same for the late warning", "間際の警告について同じ"),
     ("Write the proposal into your own config", "提案を自分の設定ファイルに書き込みます"),
     // init and uninstall
     (

@@ -1,5 +1,6 @@
 //! How full a session's context was: readings, and signs where something happened.
 
+use tidegate_core::meter::Reading;
 use tidegate_core::pipeline::record::Record;
 use tidegate_core::time::Millis;
 
@@ -57,6 +58,19 @@ impl Curve {
         }
         if self.points.len() > 2 * MOST_READINGS {
             self.thin_out();
+        }
+    }
+
+    /// Ends the curve with what the session's own files say: no hook runs between the last answer and the next prompt.
+    pub(crate) fn continue_to(&mut self, reading: Option<&Reading>) {
+        let Some(reading) = reading else { return };
+        let point = CurvePoint {
+            at: reading.at,
+            used: reading.used,
+            end: reading.window.map(|window| window.reference()),
+        };
+        if self.points.last().is_none_or(|last| (last.used, last.end) != (point.used, point.end)) {
+            self.points.push(point);
         }
     }
 

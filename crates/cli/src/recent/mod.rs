@@ -4,6 +4,7 @@ pub(crate) mod curve;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::{fs, io};
 
 use tidegate_core::pipeline::record::Record;
@@ -19,7 +20,7 @@ const OF_A_DAY: u64 = 4 * 1024 * 1024;
 /// Sessions that are kept.
 const MOST_SESSIONS: usize = 500;
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct RecentSession {
     pub(crate) project: Option<String>,
     pub(crate) last: Millis,
@@ -28,9 +29,12 @@ pub(crate) struct RecentSession {
     pub(crate) last_event: Option<Record>,
 }
 
+/// By id. A copy shares what it holds, so that a page can be made while records are read.
+pub(crate) type RecentSessions = BTreeMap<String, Arc<RecentSession>>;
+
 #[derive(Debug)]
 pub(crate) struct Recent {
-    pub(crate) sessions: BTreeMap<String, RecentSession>,
+    pub(crate) sessions: RecentSessions,
     follower: Follower,
 }
 
@@ -49,8 +53,10 @@ impl Recent {
 
     /// Takes what was written since the last call.
     pub(crate) fn refresh(&mut self, now: Millis) {
-        while let Ok(entries) = self.follower.next(now) {
-            if entries.records.is_empty() {
+        loop {
+            let day = self.follower.day().to_owned();
+            let Ok(entries) = self.follower.next(now) else { break };
+            if entries.records.is_empty() && self.follower.day() == day {
                 break;
             }
             entries.records.into_iter().for_each(|record| self.take(record));
@@ -64,7 +70,7 @@ impl Recent {
 
     fn take(&mut self, record: Record) {
         let Some(id) = record.session.clone() else { return };
-        let session = self.sessions.entry(id).or_default();
+        let session = Arc::make_mut(self.sessions.entry(id).or_default());
         session.project = record.project.clone().or_else(|| session.project.take());
         session.last = session.last.max(Millis::from_iso(&record.at).unwrap_or_default());
         session.curve.take(&record);

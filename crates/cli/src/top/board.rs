@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use ratatui::crossterm::event::KeyCode;
-use tidegate_core::pipeline::record::Record;
+use tidegate_core::pipeline::record::{MeterRecord, Record};
 use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
 
@@ -18,6 +18,7 @@ pub(super) struct SessionRow {
     pub(super) is_open: bool,
     pub(super) last: Option<Millis>,
     pub(super) curve: Curve,
+    pub(super) meter: MeterRecord,
     /// Files that were changed and not checked since.
     pub(super) unchecked: usize,
     pub(super) last_event: Option<Record>,
@@ -75,9 +76,11 @@ impl Board {
         self.rows.get(self.chosen)
     }
 
-    /// Covers the sessions with a page, until it is closed.
-    pub(super) fn put_page(&mut self, page: &Page) {
-        let terminal = Terminal { width: 100, has_colors: false, breaks_words: true };
+    /// Covers the sessions with a page, until it is closed. `width` is the terminal's.
+    pub(super) fn put_page(&mut self, page: &Page, width: u16) {
+        // Without the border: the frame must not fold the lines again.
+        let width = usize::from(width.clamp(24, 120)) - 2;
+        let terminal = Terminal { width, has_colors: false, breaks_words: true };
         let text = anstream::adapter::strip_str(&page.render(self.lang, terminal)).to_string();
         self.cover = Cover::Reading { text, from: 0 };
     }
@@ -90,13 +93,21 @@ impl Board {
         }
     }
 
+    /// Another session's decisions say nothing about the chosen one.
+    fn go_to(&mut self, row: usize) {
+        if row != self.chosen {
+            self.chosen = row;
+            self.decisions.clear();
+        }
+    }
+
     fn choose(&mut self, key: KeyCode) -> Wish {
         match key {
-            KeyCode::Char('q') | KeyCode::Esc => return Wish::Leave,
+            KeyCode::Char('q') => return Wish::Leave,
             KeyCode::Down | KeyCode::Char('j') => {
-                self.chosen = (self.chosen + 1).min(self.rows.len().saturating_sub(1));
+                self.go_to((self.chosen + 1).min(self.rows.len().saturating_sub(1)));
             }
-            KeyCode::Up | KeyCode::Char('k') => self.chosen = self.chosen.saturating_sub(1),
+            KeyCode::Up | KeyCode::Char('k') => self.go_to(self.chosen.saturating_sub(1)),
             KeyCode::Char('/') => self.cover = Cover::Asking(String::new()),
             KeyCode::Char('e') | KeyCode::Enter => {
                 if let Some(record) = self.row().and_then(|row| row.last_event.clone()) {
@@ -151,6 +162,15 @@ pub(super) mod tests {
             is_open,
             last: Some(Millis(last)),
             curve: Curve { points: vec![point(used / 3), point(used)], signs: Vec::new() },
+            meter: MeterRecord {
+                used: Some(used),
+                window: Some(200_000),
+                used_pct: Some(used as f64 / 2_000.0),
+                compact_at: Some(160_000),
+                left: Some(160_000 - used),
+                level: Some((used / 2_000) as u8),
+                ..MeterRecord::default()
+            },
             unchecked: 0,
             last_event: None,
         }
@@ -186,10 +206,11 @@ pub(super) mod tests {
         assert!(typed.iter().all(|wish| *wish == Wish::Stay), "`q` is a letter while words are typed");
         board.press(KeyCode::Backspace);
         assert_eq!(board.press(KeyCode::Enter), Wish::Search("au".to_owned()));
-        board.put_page(&Page::of(both!("one", "一")));
+        board.put_page(&Page::of(both!("one", "一")), 80);
         board.press(KeyCode::PageDown);
         assert!(matches!(board.cover, Cover::Reading { from: 0, .. }), "a page of one line does not move");
         assert_eq!(board.press(KeyCode::Esc), Wish::Stay);
-        assert_eq!(board.press(KeyCode::Esc), Wish::Leave);
+        assert_eq!(board.press(KeyCode::Esc), Wish::Stay, "one too many does not end the view");
+        assert_eq!(board.press(KeyCode::Char('q')), Wish::Leave);
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use tidegate_core::feature::verification::work::ChangeSet;
+use tidegate_core::pipeline::record::MeterRecord;
 use tidegate_hook::host::claude_code::client;
 use tidegate_memory::act;
 use tidegate_memory::memory::Memory;
@@ -36,12 +37,16 @@ pub(super) fn refresh(board: &mut Board, here: &Here, recent: &Recent) {
 
 fn row_of(here: &Here, recent: &Recent, session: Session) -> SessionRow {
     let known = recent.sessions.get(session.id.as_str());
+    let (meter, forecast) = here.meter(Some(&session), None);
+    let mut curve = known.map(|known| known.curve.clone()).unwrap_or_default();
+    curve.continue_to(meter.reading());
     let marks = session.marks;
     SessionRow {
         is_open: cycle::is_live(&here.state, session.id.as_str(), here.now, client::is_running),
         root: marks.session.root.or_else(|| known.and_then(|known| known.project.clone())),
         last: known.map(|known| known.last).or(marks.session.attached),
-        curve: known.map(|known| known.curve.clone()).unwrap_or_default(),
+        curve,
+        meter: MeterRecord::from_meter(&meter, forecast, here.now),
         unchecked: marks.verification.changes.as_ref().map_or(0, ChangeSet::count),
         last_event: known.and_then(|known| known.last_event.clone()),
         id: session.id.to_string(),

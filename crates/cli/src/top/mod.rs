@@ -6,7 +6,7 @@ mod board;
 mod look;
 mod screen;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
@@ -17,53 +17,66 @@ use crate::error::CliError;
 use crate::language;
 use crate::local_time::LocalClock;
 use crate::print::page::Page;
-use crate::recent::Recent;
+use crate::recent::{Recent, journal_size};
 use crate::sessions::Here;
+use tidegate_state::clock;
+
 use board::{Board, Wish};
 
 /// How long it waits for a key before it looks for news.
 const LOOK: Duration = Duration::from_millis(500);
+
+/// Without news, it looks this often whether sessions have ended.
+const UNASKED: Duration = Duration::from_secs(5);
 
 /// Until the person leaves. `switch_off` runs in the ordinary terminal, with the project of the chosen session.
 pub(crate) fn run(switch_off: &dyn Fn(Option<&str>) -> Result<(), CliError>) -> Result<(), CliError> {
     let here = Here::find()?;
     let recent = Recent::read(&here.state.journal(), here.now).map_err(CliError::new)?;
     let terminal = ratatui::try_init().map_err(CliError::new)?;
-    let ended = watch(terminal, recent, switch_off);
+    let ended = watch(terminal, here, recent, switch_off);
     ratatui::restore();
     ended
 }
 
 fn watch(
     mut terminal: DefaultTerminal,
+    mut here: Here,
     mut recent: Recent,
     switch_off: &dyn Fn(Option<&str>) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
     let mut board = Board::new(language::current());
-    let mut here = Here::find()?;
     look::refresh(&mut board, &here, &recent);
+    let (mut looked, mut size, mut chosen) =
+        (Instant::now(), journal_size(&here.state.journal(), here.now), 0);
     loop {
         let clock = LocalClock::of_system(here.now);
         terminal.draw(|frame| screen::draw(frame, &board, &clock)).map_err(CliError::new)?;
         // Keys come first: a person who types is not kept waiting by files.
         let Some(key) = wait_for_key().map_err(CliError::new)? else {
-            here = Here::find()?;
-            recent.refresh(here.now);
-            look::refresh(&mut board, &here, &recent);
+            let now = journal_size(&here.state.journal(), clock::now());
+            if now != size || board.chosen != chosen || looked.elapsed() >= UNASKED {
+                here = here.again()?;
+                recent.refresh(here.now);
+                look::refresh(&mut board, &here, &recent);
+                (looked, size, chosen) = (Instant::now(), now, board.chosen);
+            }
             continue;
         };
+        let width = terminal.size().map_err(CliError::new)?.width;
         match board.press(key) {
             Wish::Stay => {}
             Wish::Leave => return Ok(()),
-            Wish::Explain(record) => board.put_page(&explain_page(&record, &clock)),
+            Wish::Explain(record) => board.put_page(&explain_page(&record, &clock), width),
             Wish::Search(words) => {
                 let found = look::search(&here, &words);
-                board.put_page(&found.unwrap_or_else(|error| Page::of(Bilingual::data(error))));
+                board.put_page(&found.unwrap_or_else(|error| Page::of(Bilingual::data(error))), width);
             }
             Wish::SwitchOff(project) => {
                 ratatui::restore();
-                switch_off(project.as_deref())?;
+                let ended = switch_off(project.as_deref());
                 terminal = ratatui::try_init().map_err(CliError::new)?;
+                ended?;
             }
         }
     }

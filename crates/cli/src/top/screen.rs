@@ -6,6 +6,7 @@ use ratatui::style::{Color, Modifier, Style, Stylize};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Cell, Clear, Paragraph, Row, Sparkline, Table, TableState, Wrap};
 use tidegate_core::meter::{short_tokens, words};
+use tidegate_core::pipeline::record::MeterRecord;
 use tidegate_core::text::cut::cut_to;
 use tidegate_core::text::hidden::show_hidden;
 use tidegate_core::text::one_line::one_line;
@@ -37,7 +38,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, board: &Board, clock: &LocalClock) {
         draw_details(frame, details, row, board, clock);
     }
     let help = both!(
-        "↑↓ choose   e explain   / search   o switch a policy off   q quit",
+        "↑↓ choose  e explain  / search  o switch off  q quit",
         "↑↓ 選択   e 説明   / 検索   o ポリシーをオフ   q 終了"
     );
     frame.render_widget(Line::from(help.get(board.lang).to_owned()).dim(), keys);
@@ -63,8 +64,9 @@ fn draw_list(frame: &mut Frame<'_>, area: Rect, board: &Board, clock: &LocalCloc
         frame.render_widget(Paragraph::new(say(&text)).wrap(Wrap { trim: true }).block(block), area);
         return;
     }
-    let rows = board.rows.iter().map(|row| list_row(row, board, clock));
-    let widths = [
+    let columns = Columns::of(area);
+    let rows = board.rows.iter().map(|row| list_row(row, board, clock, columns));
+    let mut widths = vec![
         Constraint::Fill(2),
         Constraint::Length(9),
         Constraint::Length(14),
@@ -72,31 +74,18 @@ fn draw_list(frame: &mut Frame<'_>, area: Rect, board: &Board, clock: &LocalCloc
         Constraint::Length(12),
         Constraint::Length(16),
     ];
-    let head = Row::new(titles.iter().map(say).map(Cell::from)).style(Style::new().bold());
+    let mut titles: Vec<Cell<'_>> = titles.iter().map(say).map(Cell::from).collect();
+    columns.choose(&mut widths);
+    columns.choose(&mut titles);
+    let head = Row::new(titles).style(Style::new().bold());
     let table = Table::new(rows, widths).header(head).block(block).row_highlight_style(Modifier::REVERSED);
     let mut state = TableState::default().with_selected(board.chosen);
     frame.render_stateful_widget(table, area, &mut state);
 }
 
-fn list_row<'a>(row: &'a SessionRow, board: &Board, clock: &LocalClock) -> Row<'a> {
+fn list_row<'a>(row: &'a SessionRow, board: &Board, clock: &LocalClock, columns: Columns) -> Row<'a> {
     let name = row.root.as_deref().map_or("?", |root| root.rsplit(['/', '\\']).next().unwrap_or(root));
-    let point = row.curve.points.last();
-    let (bar, left) = match point {
-        Some(point) => match point.end {
-            Some(end) => {
-                let share = 100 * point.used / end.max(1);
-                let color = match share {
-                    90.. => Color::Red,
-                    70.. => Color::Yellow,
-                    _ => Color::Green,
-                };
-                let bar = format!("{} {share}%", words::bar(point.used, end));
-                (Span::from(bar).fg(color), short_tokens(end.saturating_sub(point.used)))
-            }
-            None => (Span::from(short_tokens(point.used)), String::new()),
-        },
-        None => (Span::from("-").dim(), String::new()),
-    };
+    let (bar, left) = show_meter(&row.meter);
     let unchecked = match row.unchecked {
         0 => Span::from(""),
         files => {
@@ -106,15 +95,51 @@ fn list_row<'a>(row: &'a SessionRow, board: &Board, clock: &LocalClock) -> Row<'
     };
     let last = row.last.map(|last| clock.ago(last).get(board.lang).to_owned()).unwrap_or_default();
     let style = if row.is_open { Style::new() } else { Style::new().dim() };
-    Row::new([
+    let mut cells = vec![
         Cell::from(show_hidden(name).into_owned()),
         Cell::from(row.id.chars().take(8).collect::<String>()),
         Cell::from(bar),
         Cell::from(left),
         Cell::from(unchecked),
         Cell::from(last),
-    ])
-    .style(style)
+    ];
+    columns.choose(&mut cells);
+    Row::new(cells).style(style)
+}
+
+/// As `tidegate status` shows it: the bar to the compaction, the percentage of the window.
+fn show_meter(meter: &MeterRecord) -> (Span<'static>, String) {
+    let Some(used) = meter.used else { return (Span::from("-").dim(), String::new()) };
+    let (Some(window), Some(percent)) = (meter.window, meter.used_pct) else {
+        return (Span::from(short_tokens(used)), String::new());
+    };
+    let color = match meter.level {
+        Some(75..) => Color::Red,
+        Some(60..) => Color::Yellow,
+        _ => Color::Green,
+    };
+    let bar = format!("{} {}%", words::bar(used, meter.compact_at.unwrap_or(window)), percent.round());
+    (Span::from(bar).fg(color), meter.left.map(short_tokens).unwrap_or_default())
+}
+
+/// A narrow terminal leaves the session and the time out: the project's name says more.
+#[derive(Clone, Copy)]
+enum Columns {
+    All,
+    Few,
+}
+
+impl Columns {
+    fn of(area: Rect) -> Columns {
+        if area.width < 84 { Columns::Few } else { Columns::All }
+    }
+
+    fn choose<T>(self, cells: &mut Vec<T>) {
+        if matches!(self, Columns::Few) {
+            cells.remove(5);
+            cells.remove(1);
+        }
+    }
 }
 
 fn draw_details(frame: &mut Frame<'_>, area: Rect, row: &SessionRow, board: &Board, clock: &LocalClock) {
@@ -216,7 +241,7 @@ mod tests {
         for (width, height) in [(1, 1), (20, 4), (40, 10), (300, 100)] {
             assert!(!shown(&board, width, height).contains('\u{1b}'));
         }
-        board.put_page(&Page::of(crate::print::text::data("evil\u{1b}[2J\u{202e}")));
+        board.put_page(&Page::of(crate::print::text::data("evil\u{1b}[2J\u{202e}")), 80);
         let covered = shown(&board, 60, 12);
         assert!(covered.contains("evil") && !covered.contains(['\u{1b}', '\u{202e}']), "{covered}");
     }

@@ -58,7 +58,7 @@ pub(crate) fn served(site: &Site, part: Part, address: &str, title: &str, body: 
                 link rel="stylesheet" href=(site.file("style.css"));
                 script src=(site.file("live.js")) defer {}
             }
-            body data-live=(site.file("live")) {
+            body data-live=(site.file("live")) data-known=(site.known) {
                 a.skip href="#main" { (site.say(&both!("Skip to the content", "本文へ移動"))) }
                 header {
                     a.name href=(site.link("")) { "Tidegate" }
@@ -86,7 +86,7 @@ pub(crate) fn served(site: &Site, part: Part, address: &str, title: &str, body: 
                             "Only this machine can open these pages. They change nothing; commands do.",
                             "これらのページを開けるのはこのマシンだけです。ページから変更されるものはありません。操作はコマンドで行います。"
                         )))
-                        " " span #live role="status" {}
+                        " " span #live {}
                     }
                 }
             }

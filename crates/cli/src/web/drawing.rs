@@ -42,6 +42,9 @@ pub(crate) struct CurveWords<'a> {
     pub(crate) sign: &'a dyn Fn(&Sign) -> (Option<String>, String),
 }
 
+/// Readings that a mouse can see.
+const MOST_HOVERED: usize = 150;
+
 impl Curve {
     pub(crate) fn draw(&self, words: &CurveWords<'_>) -> Markup {
         let (width, height) = SIZE;
@@ -76,9 +79,17 @@ impl Curve {
                 }
                 path.area d=(area) aria-hidden="true" {}
                 path.line d=(line) aria-hidden="true" {}
+                // A mouse that rests on the curve sees the reading. The table has them for everyone.
+                g.hover aria-hidden="true" {
+                    @for at in (0..self.points.len()).step_by(self.points.len().div_ceil(MOST_HOVERED).max(1)) {
+                        rect x=(format!("{:.1}", x(at as f64 / last) - room_x / last.min(MOST_HOVERED as f64) / 2.0)) y=(TOP)
+                            width=(format!("{:.1}", room_x / last.min(MOST_HOVERED as f64))) height=(room_y) {
+                            title { ((words.time)(self.points[at].at)) ": " (short_tokens(self.points[at].used)) }
+                        }
+                    }
+                }
                 @if let Some(end) = self.end() {
                     path.end d=(format!("M{LEFT} {:.1}H{:.1}", y(end), LEFT + room_x)) aria-hidden="true" {}
-                    text.end x=(LEFT + 4.0) y=(format!("{:.1}", y(end) - 5.0)) aria-hidden="true" { (words.compacts_at) }
                 }
                 @for sign in &self.signs {
                     @let (link, title) = (words.sign)(sign);
@@ -89,6 +100,10 @@ impl Curve {
                         path.stem d=(stem) {}
                         path d=(shape) {}
                     }
+                }
+                // Above the stems of the signs.
+                @if let Some(end) = self.end() {
+                    text.end x=(LEFT + room_x) y=(format!("{:.1}", y(end) - 5.0)) text-anchor="end" aria-hidden="true" { (words.compacts_at) }
                 }
             }
         }

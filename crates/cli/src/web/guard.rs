@@ -22,6 +22,15 @@ pub(super) const HEADERS: [(HeaderName, HeaderValue); 7] = [
     (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
 ];
 
+/// For a person who follows an old address, or a link on another page. Its language is not known.
+pub(super) const REFUSED: &str = "\
+Tidegate refused this request. Copy the address that `tidegate serve` prints into the address line of a browser on this
+machine. Each start has a new address, and a link on another page does not open it.
+
+Tidegate はこのリクエストを拒否しました。`tidegate serve` が表示する URL を、このマシンのブラウザーのアドレス欄に貼り付けてください。
+URL は起動のたびに変わり、ほかのページのリンクからは開けません。
+";
+
 #[derive(Clone, Debug)]
 pub(super) struct Guard {
     pub(super) token: String,

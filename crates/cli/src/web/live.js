@@ -1,12 +1,19 @@
 // Keeps the page up to date: fetches it again when something was recorded, and puts the new content in place. Nothing is
 // replaced while the reader types, selects text or has opened a part of the page. Without this script pages stay as they were
 // when they were opened.
+//
+// A browser allows six connections to a server. So one of all open pages listens, whichever holds the lock, and passes the
+// news on to the others. When it is closed, the next page gets the lock.
 "use strict";
 (() => {
   const main = document.getElementById("main");
   const notice = document.getElementById("live");
+  const address = document.body.dataset.live;
+  let known = document.body.dataset.known;
+  let newest = known;
   let waiting = false;
   let timer = 0;
+  let pause = 300;
 
   function isBusy() {
     const at = document.activeElement;
@@ -15,37 +22,98 @@
     return typing || selected || document.hidden || main.querySelector("details[open]") !== null;
   }
 
-  function placeOf(element) {
-    return element && main.contains(element) ? element.getAttribute("href") : null;
+  const stops = () => Array.from(main.querySelectorAll("a[href], summary, [tabindex='0']"));
+
+  // A function that finds the same element in the new content: a link by its address, another by its place.
+  function findAgain(element) {
+    if (!element || !main.contains(element)) return () => null;
+    const link = element.getAttribute("href");
+    const place = stops().indexOf(element);
+    return () => (link ? stops().find((stop) => stop.getAttribute("href") === link) : stops()[place]);
+  }
+
+  // A drawing that is wider than the screen opens where it is now.
+  function showEnd() {
+    for (const wide of main.querySelectorAll("figure > .wide")) wide.scrollLeft = wide.scrollWidth;
   }
 
   async function refresh() {
     timer = 0;
+    if (known === newest) return;
     if (isBusy()) {
       waiting = true;
       return;
     }
     waiting = false;
+    const began = performance.now();
     const answer = await fetch(location.href, { headers: { Accept: "text/html" } }).catch(() => null);
+    // A page that takes long to make is made less often.
+    pause = Math.min(10000, Math.max(300, 4 * (performance.now() - began)));
     if (!answer || !answer.ok) return;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const fresh = page.getElementById("main");
-    if (!fresh || isBusy() || fresh.innerHTML === main.innerHTML) return;
-    const focused = placeOf(document.activeElement);
-    main.replaceChildren(...fresh.childNodes);
-    if (focused) {
-      const again = Array.from(main.querySelectorAll("a")).find((link) => link.getAttribute("href") === focused);
-      if (again) again.focus({ preventScroll: true });
+    if (!fresh || isBusy()) {
+      waiting = true;
+      return;
     }
+    known = page.body.dataset.known;
+    if (fresh.innerHTML === main.innerHTML) return;
+    const again = findAgain(document.activeElement);
+    main.replaceChildren(...fresh.childNodes);
+    showEnd();
+    const focused = again();
+    if (focused) focused.focus({ preventScroll: true });
     notice.textContent = new Date().toLocaleTimeString();
   }
 
   function soon() {
-    if (!timer) timer = setTimeout(refresh, 300);
+    if (!timer) timer = setTimeout(refresh, pause);
   }
 
-  new EventSource(document.body.dataset.live).addEventListener("news", soon);
-  for (const event of ["focusout", "visibilitychange", "toggle"]) {
+  function hear(size) {
+    newest = size;
+    if (size !== known) soon();
+  }
+
+  showEnd();
+
+  const others = "BroadcastChannel" in window && new BroadcastChannel(address);
+
+  function listen() {
+    const source = new EventSource(address);
+    let heard = null;
+    source.addEventListener("news", (event) => {
+      heard = event.data;
+      hear(heard);
+      if (others) others.postMessage(heard);
+    });
+    if (others) {
+      others.addEventListener("message", (event) => {
+        if (event.data === "?" && heard !== null) others.postMessage(heard);
+      });
+    }
+    return source;
+  }
+
+  if (others && navigator.locks) {
+    others.addEventListener("message", (event) => event.data !== "?" && hear(event.data));
+    others.postMessage("?");
+    navigator.locks.request(address, () => {
+      listen();
+      return new Promise(() => {});
+    });
+  } else {
+    // Only pages that are seen listen.
+    let source = null;
+    const watch = () => {
+      if (source) source.close();
+      source = document.hidden ? null : listen();
+    };
+    watch();
+    document.addEventListener("visibilitychange", watch);
+  }
+
+  for (const event of ["focusout", "visibilitychange", "toggle", "selectionchange"]) {
     document.addEventListener(event, () => waiting && soon(), true);
   }
 

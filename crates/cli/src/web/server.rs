@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
@@ -33,7 +33,9 @@ const LOOK: Duration = Duration::from_millis(500);
 /// Shared by all requests.
 struct Serving {
     guard: Guard,
-    recent: RwLock<Recent>,
+    here: Here,
+    /// Locked for as long as it takes to read what is new, never while a page is made.
+    recent: Mutex<Recent>,
     /// Where a browser does not say which it wants.
     lang: Lang,
 }
@@ -61,7 +63,7 @@ impl Server {
         let recent = Recent::read(&here.state.journal(), here.now).map_err(CliError::new)?;
         let token = guard::new_token().map_err(CliError::new)?;
         let guard = Guard { token, port };
-        let serving = Serving { guard, recent: RwLock::new(recent), lang: language::current() };
+        let serving = Serving { guard, here, recent: Mutex::new(recent), lang: language::current() };
         Ok(Server { listener, serving: Arc::new(serving) })
     }
 
@@ -105,7 +107,7 @@ fn cannot_listen(port: u16, error: &std::io::Error) -> CliError {
 async fn check(State(serving): State<Arc<Serving>>, request: Request, next: Next) -> Response {
     let refused = serving.guard.refuse(request.method(), request.uri().path(), request.headers());
     let mut response = match refused {
-        Some(code) => (code, "refused\n").into_response(),
+        Some(code) => (code, guard::REFUSED).into_response(),
         None => next.run(request).await,
     };
     for (name, value) in guard::HEADERS {
@@ -158,11 +160,21 @@ async fn answer(
         _ => None,
     };
     let lang = chosen.unwrap_or_else(|| preferred_lang(accepted, serving.lang));
-    let site = Site { token: serving.guard.token.clone(), lang, is_chosen: chosen.is_some() };
+    let site = Site {
+        token: serving.guard.token.clone(),
+        lang,
+        is_chosen: chosen.is_some(),
+        // Before the page is made: what is recorded from here on is news to it.
+        known: journal_size(&serving.here.state.journal(), clock::now()),
+    };
     let work = move || {
-        serving.recent.write().unwrap_or_else(PoisonError::into_inner).refresh(clock::now());
-        let recent = serving.recent.read().unwrap_or_else(PoisonError::into_inner);
-        match view::show(&site, &recent, &page, &id, &query.asked) {
+        let recent = {
+            let mut recent = serving.recent.lock().unwrap_or_else(PoisonError::into_inner);
+            recent.refresh(clock::now());
+            recent.sessions.clone()
+        };
+        let shown = serving.here.again().map_err(view::ViewError::from);
+        match shown.and_then(|here| view::show(&site, here, recent, &page, &id, &query.asked)) {
             Ok(page) => (StatusCode::OK, page),
             Err(error) => (error.status(), view::show_error(&site, &error)),
         }
@@ -173,19 +185,19 @@ async fn answer(
     }
 }
 
-/// One event for each time that something was recorded.
-async fn live(State(_): State<Arc<Serving>>) -> Response {
-    let Ok(here) = Here::find() else { return StatusCode::INTERNAL_SERVER_ERROR.into_response() };
-    let folder = here.state.journal();
-    let size = journal_size(&folder, clock::now());
-    let news = stream::unfold((folder, size), async |(folder, known)| {
+/// One event at the beginning, and one for each time that something was recorded.
+async fn live(State(serving): State<Arc<Serving>>) -> Response {
+    let folder = serving.here.state.journal();
+    let news = stream::unfold((folder, None), async |(folder, known)| {
         loop {
-            tokio::time::sleep(LOOK).await;
+            if known.is_some() {
+                tokio::time::sleep(LOOK).await;
+            }
             let size = journal_size(&folder, clock::now());
-            if size != known {
+            if known != Some(size) {
                 let event: Result<Event, Infallible> =
                     Ok(Event::default().event("news").data(size.to_string()));
-                return Some((event, (folder, size)));
+                return Some((event, (folder, Some(size))));
             }
         }
     });

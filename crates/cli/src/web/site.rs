@@ -13,6 +13,8 @@ pub(crate) struct Site {
     pub(crate) lang: Lang,
     /// The reader chose another language than the browser's: links keep it.
     pub(crate) is_chosen: bool,
+    /// Size of the journal before the page was made.
+    pub(crate) known: u64,
 }
 
 impl Site {
@@ -75,7 +77,7 @@ mod tests {
 
     #[test]
     fn links_keep_the_chosen_language() {
-        let mut site = Site { token: "t0".to_owned(), lang: Lang::Ja, is_chosen: false };
+        let mut site = Site { token: "t0".to_owned(), lang: Lang::Ja, is_chosen: false, known: 0 };
         assert_eq!(site.link("memory?q=x"), "/t0/memory?q=x");
         site.is_chosen = true;
         assert_eq!(site.link("memory?q=x"), "/t0/memory?q=x&lang=ja");

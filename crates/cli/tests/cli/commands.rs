@@ -43,7 +43,9 @@ fn redacted(sandbox: &Sandbox, text: &str) -> String {
             text.replace(&at[11..19], "[clock]").replace(&format!("({} UTC)", &at[11..16]), "([minute] UTC)");
         text = text.replace(&format!("{} [clock] UTC", &at[..10]), "[day] [clock] UTC");
     }
-    text.lines().map(without_durations).collect::<Vec<_>>().join("\n")
+    // The worker may have taken the job already.
+    let lines = text.lines().filter(|line| !line.starts_with("memory "));
+    lines.map(without_durations).collect::<Vec<_>>().join("\n")
 }
 
 /// Columns closed up, numbers before `µs`, `ms` and `s ago` taken out.

@@ -52,6 +52,8 @@ mod state;
 mod statusline;
 mod team;
 mod told;
+#[cfg(target_os = "linux")]
+mod top;
 mod transcripts;
 mod without_repository;
 mod worker;

@@ -90,7 +90,7 @@ fn the_finding_is_the_first_line_and_nothing_is_written() {
     let ran = sandbox.run(&["replay"]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let first = ran.stdout.lines().take(2).collect::<Vec<_>>().join(" ");
-    assert!(first.contains("last 30 days:") && first.contains("turns ended with untested code"), "{first}");
+    assert!(first.contains("last 30 days:") && first.contains("1 turn ended with untested code"), "{first}");
     assert!(first.contains("1 compaction, 0 without a warning"), "{first}");
     assert!(ran.stdout.contains("src/old.rs") && ran.stdout.contains(".jsonl:"), "{}", ran.stdout);
     assert!(!ran.stdout.contains('\u{1b}'));
@@ -146,4 +146,176 @@ fn tune_proposes_nothing_without_evidence() {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(ran.stdout.starts_with("Not enough evidence"), "{}", ran.stdout);
     assert!(!sandbox.home().join(".config/tidegate").exists());
+}
+
+fn read_json(sandbox: &Sandbox, words: &[&str]) -> Value {
+    let ran = sandbox.run(words);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    serde_json::from_str(&ran.stdout).expect("JSON")
+}
+
+/// A transcript is the text of others.
+#[test]
+fn a_replayed_transcript_writes_nothing_of_its_own() {
+    let sandbox = Sandbox::new();
+    let victim = sandbox.home().join("victim");
+    fs::create_dir(&victim).expect("a folder");
+    fs::write(victim.join("deploy.sh"), "mine").expect("a file");
+    let up = "../".repeat(30);
+    let odd = [
+        format!("/w/shop/{up}{}/deploy.sh", victim.display()),
+        format!("{}/deploy.sh", victim.display()),
+        format!("/w/shop/{}.sh", "x".repeat(300)),
+        "/w/shop/a\0b.sh".to_owned(),
+    ];
+    let mut session = Session::new(Path::new("/w/shop")).prompt("go").edit(1_000);
+    for (number, path) in odd.iter().enumerate() {
+        let call = format!("w{number}");
+        let input = json!({"file_path": path, "content": "echo theirs"});
+        session = session
+            .answer(1_000, &json!([{"type": "tool_use", "id": call, "name": "Write", "input": input}]))
+            .line(json!({
+                "type": "user", "toolUseResult": {"type": "create"},
+                "message": {"content": [{"type": "tool_result", "tool_use_id": call, "content": "ok"}]},
+            }));
+    }
+    session.text(2_000, "Done.").write(&sandbox.home().join("past/a.jsonl"));
+    let root = format!("/w/{up}{}/made", victim.display());
+    Session::new(Path::new(&root))
+        .prompt("go")
+        .text(1_000, "Yes.")
+        .write(&sandbox.home().join("past/b.jsonl"));
+    let before = sandbox.everything();
+    let folder = sandbox.home().join("past").display().to_string();
+    let report = read_json(&sandbox, &["replay", &folder, "--json"]);
+    assert_eq!(report["stops"]["untested"], 1, "an odd name does not end the session");
+    assert_eq!(report["left_out"]["unreadable_files"], 0);
+    assert_eq!(sandbox.everything(), before, "also no scratch folder is left");
+    assert_eq!(fs::read_to_string(victim.join("deploy.sh")).expect("a file"), "mine");
+}
+
+#[test]
+fn what_a_continued_session_copied_counts_once_and_open_turns_apart() {
+    let sandbox = Sandbox::new();
+    month(&sandbox);
+    let folder = sandbox.home().join(".claude/projects/-shop");
+    let first = folder.join("0d9f3c1e-1111-2222-3333-444455556666.jsonl");
+    let once = read_json(&sandbox, &["replay", "--json"]);
+    let text = fs::read_to_string(&first).expect("a transcript");
+    // Without its last line the copy ends inside a turn.
+    let copied: Vec<&str> = text.lines().collect();
+    fs::write(
+        folder.join("1d9f3c1e-1111-2222-3333-444455556666.jsonl"),
+        copied[..copied.len() - 1].join("\n") + "\n",
+    )
+    .expect("a copy");
+    let twice = read_json(&sandbox, &["replay", "--json"]);
+    for member in ["stops", "compactions", "warnings", "forecast"] {
+        assert_eq!(once[member], twice[member], "{member}");
+    }
+    let killed = Session::new(&sandbox.project()).prompt("go").edit(1_000);
+    killed.write(&sandbox.home().join("live/a.jsonl"));
+    let live = sandbox.home().join("live").display().to_string();
+    let live = read_json(&sandbox, &["replay", &live, "--json"]);
+    assert_eq!((&live["stops"]["untested"], &live["left_out"]["unfinished_turns"]), (&json!(0), &json!(1)));
+}
+
+#[test]
+fn a_turn_counts_only_if_it_changed_code() {
+    let sandbox = Sandbox::new();
+    Session::new(&sandbox.project())
+        .prompt("fix it")
+        .edit(1_000)
+        .text(2_000, "Done.")
+        .prompt("what does it do?")
+        .text(3_000, "It adds.")
+        .prompt("and why?")
+        .text(4_000, "Because.")
+        .write(&sandbox.home().join("past/a.jsonl"));
+    let folder = sandbox.home().join("past").display().to_string();
+    let report = read_json(&sandbox, &["replay", &folder, "--json"]);
+    assert_eq!((&report["turns"], &report["stops"]["untested"]), (&json!(3), &json!(1)));
+    assert_eq!((&report["stops"]["blocked"], &report["stops"]["nothing_to_check"]), (&json!(1), &json!(2)));
+}
+
+/// Cut, doubled, emptied and mixed up; the same each time.
+#[test]
+fn damaged_transcripts_are_replayed_as_far_as_they_go() {
+    let sandbox = Sandbox::new();
+    month(&sandbox);
+    let first = sandbox.home().join(".claude/projects/-shop/0d9f3c1e-1111-2222-3333-444455556666.jsonl");
+    let text = fs::read_to_string(first).expect("a transcript");
+    let lines: Vec<&str> = text.lines().collect();
+    let folder = sandbox.home().join("mutated");
+    fs::create_dir(&folder).expect("a folder");
+    let whole = |lines: &[&str]| lines.join("\n") + "\n";
+    for at in 0..lines.len() {
+        let mut without = lines.clone();
+        let line = without.remove(at);
+        let with = |line: &str| {
+            let mut lines = lines.clone();
+            lines[at] = line;
+            whole(&lines)
+        };
+        let mutations = [
+            whole(&without),
+            whole(&lines[..at]) + &line[..line.len() / 2],
+            with(&line.replace(':', ":[{}],\"x\":")),
+            with(&line.replace("message", "massage")),
+            with(&line.replace("tool_use_id", "id")),
+            with(&line.replace("\"content\":", "\"content\":null,\"was\":")),
+            with(&line.replace('a', "\u{0}\u{1b}[2J\u{202e}")),
+            with(&format!("{line}\n{line}")),
+            with(&format!("{line}{}", "x".repeat(100_000))),
+        ];
+        for (number, mutated) in mutations.iter().enumerate() {
+            fs::write(folder.join(format!("{at}-{number}.jsonl")), mutated).expect("a file");
+        }
+    }
+    fs::write(folder.join("empty.jsonl"), "").expect("a file");
+    fs::write(folder.join("nul.jsonl"), [0; 4096]).expect("a file");
+    let folder = folder.display().to_string();
+    let words = ["replay", &folder, "--json", "--since", "365d"];
+    let report = read_json(&sandbox, &words);
+    assert!(report["sessions"].as_u64() > Some(50), "{report}");
+    assert_eq!(read_json(&sandbox, &words)["stops"], report["stops"], "the same twice");
+    let shown = sandbox.run(&["replay", &folder, "--all"]);
+    assert!(shown.code == Some(0) && !shown.stdout.contains('\u{1b}'), "{}", shown.stderr);
+}
+
+#[test]
+fn a_file_for_a_browser_has_everything_in_it() {
+    let sandbox = Sandbox::new();
+    month(&sandbox);
+    let ran = sandbox.run(&["replay", "--html", "replay.html"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let page = fs::read_to_string(sandbox.project().join("replay.html")).expect("a file");
+    assert!(page.contains("turns that changed code") && page.contains("svg class=\"small\""), "{page}");
+    for outside in ["http://", "https://", "<script", "src="] {
+        assert!(!page.replace("http://www.w3.org", "").contains(outside), "{outside}");
+    }
+}
+
+#[test]
+fn approved_thresholds_are_those_that_are_written() {
+    let sandbox = Sandbox::new();
+    let words = ["tune", "--apply", "--early", "61k", "--late", "22k"];
+    let refused = sandbox.run(&words);
+    assert_eq!(refused.code, Some(1), "{}", refused.stdout);
+    assert!(
+        refused.stderr.contains("tidegate tune --apply --early 61k --late 22k")
+            && refused.stderr.contains("unattended = [\"tune\"]"),
+        "{}",
+        refused.stderr
+    );
+    let config = sandbox.home().join(".config/tidegate/config.toml");
+    assert!(!config.exists());
+    let swapped = sandbox.run(&["tune", "--apply", "--early", "22k", "--late", "61k"]);
+    assert!(swapped.stderr.contains("before the early one"), "{}", swapped.stderr);
+    sandbox.config("[approval]\nunattended = [\"tune\"]\n");
+    let written = sandbox.run(&words);
+    assert_eq!(written.code, Some(0), "{}", written.stderr);
+    let text = fs::read_to_string(&config).expect("a config");
+    assert!(text.contains("early = \"61k\"\nlate = \"22k\""), "{text}");
+    assert!(sandbox.records().iter().any(|record| record["ruling"] == "command"), "it is recorded");
 }

@@ -70,6 +70,7 @@ fn planted() -> Sandbox {
     let at =
         |payload: Value| addressed(payload, SESSION, &sandbox.path().join("t.jsonl"), &sandbox.project());
     let code = sandbox.project().join("<b>.ts");
+    std::fs::write(&code, "b").expect("a file");
     let _ = sandbox.event(&at(json!({ "hook_event_name": "SessionStart", "source": "startup" })));
     let _ = sandbox.event(&at(json!({ "hook_event_name": "PostToolUse", "tool_name": "Edit", "tool_use_id": "1",
         "tool_input": { "file_path": code, "old_string": "a", "new_string": "b" }, "tool_response": { "filePath": code } })));

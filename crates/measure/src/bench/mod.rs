@@ -7,6 +7,7 @@
 mod crowd;
 mod growth;
 mod memory;
+pub(crate) mod pages;
 mod phase;
 mod programs;
 mod samples;

@@ -36,8 +36,16 @@ pub(crate) fn run_recording(arguments: &[&str]) -> Done {
     step("recording", || workspace::run(example("recording_bench").args(arguments)))
 }
 
+pub(crate) fn run_replay(arguments: &[&str]) -> Done {
+    step("replay", || workspace::run(example_of("tidegate-replay", "replay_bench").args(arguments)))
+}
+
 fn example(name: &str) -> Command {
+    example_of("tidegate-memory", name)
+}
+
+fn example_of(package: &str, name: &str) -> Command {
     let mut command = cargo(&["run", "--quiet", "--locked", "--profile", "bench"]);
-    command.args(["--package", "tidegate-memory", "--example", name, "--"]);
+    command.args(["--package", package, "--example", name, "--"]);
     command
 }

@@ -9,26 +9,21 @@ mod labels;
 mod report;
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use comparison::{Agreement, Case, Comparison};
 use figures::Share;
 use labels::{LabelledEnd, Part};
 use tidegate_core::feature::config::Config;
-use tidegate_replay::player::{self, ClosedRun, PlayedSession};
-use tidegate_replay::scratch;
-use tidegate_replay::seen_files::{ProjectFiles, SharedTexts};
-use tidegate_replay::transcript::{self, ReplaySession};
+use tidegate_replay::folder::{Keep, SessionRecord, replay_with};
+use tidegate_replay::player::{ClosedRun, JudgedEnd};
+use tidegate_state::feature::memory::transcript_files;
 use xtask::failure::{Done, Failure, While};
 use xtask::{print, workspace};
 
 /// Next to the checkout.
 const CORPUS: &str = "../shared/corpus/transcripts";
-
-/// Sessions between two lines of progress.
-const STEP: usize = 25;
 
 #[derive(Debug, PartialEq, Eq)]
 struct Options {
@@ -72,14 +67,13 @@ fn misread(what: &str) -> Failure {
 pub(crate) fn run(words: &[&str]) -> Done {
     let options = Options::parse(words)?;
     let labels = labels::read_labels()?;
-    let sessions = read_sessions(&options.folder)?;
-    let played = play_all(&sessions);
+    let played = play_folder(&options.folder)?;
     let chosen: Vec<&LabelledEnd> =
         labels.iter().filter(|label| options.part.is_none_or(|part| part == label.part)).collect();
     let mut cases = Vec::new();
     let mut missing = Vec::new();
     for label in &chosen {
-        let ends = played.get(&label.session).map(|played| played.ends.as_slice()).unwrap_or_default();
+        let ends = played.get(&label.session).map(|played| played.stops.as_slice()).unwrap_or_default();
         match ends.iter().find(|judged| judged.end.entry == label.entry) {
             Some(judged) => cases.push(Case { label, judged }),
             None => missing.push(format!("{}:{}", label.session, label.line)),
@@ -95,7 +89,7 @@ pub(crate) fn run(words: &[&str]) -> Done {
     };
     let shows = options.shows || options.part == Some(Part::Tune);
     let (all, agreement) = (Comparison::of(&cases), Agreement::of(&chosen));
-    let outcomes = comparison::count_outcomes(played.values().flat_map(|played| &played.ends));
+    let outcomes = comparison::count_outcomes(played.values().flat_map(|played| &played.stops));
     let closed: Vec<(&String, &ClosedRun)> =
         played.iter().flat_map(|(name, played)| played.closed.iter().map(move |run| (name, run))).collect();
     let right = Share::count(closed.iter().map(|(_, run)| run.succeeded));
@@ -116,89 +110,34 @@ pub(crate) fn run(words: &[&str]) -> Done {
     Ok(())
 }
 
-/// Names the files that cannot be read, and leaves them out.
-fn read_sessions(folder: &Path) -> Done<Vec<ReplaySession>> {
-    let mut files: Vec<PathBuf> = fs::read_dir(folder)
+/// Sessions by the name of the file, each with all ends of its turns. Names the files that cannot be read, and leaves them
+/// out.
+fn play_folder(folder: &Path) -> Done<BTreeMap<String, SessionRecord<JudgedEnd>>> {
+    let mut files = transcript_files::find(folder)
         .while_(folder.display())
-        .map_err(|failure| failure.next("name the folder of transcripts: `cargo xtask replay-corpus DIR`"))?
-        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
-        .filter(|path| path.extension().is_some_and(|end| end == "jsonl"))
-        .collect();
+        .map_err(|failure| failure.next("name the folder of transcripts: `cargo xtask replay-corpus DIR`"))?;
     files.sort();
-    let read = each(&files, "read", |path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let bytes = fs::read(path).while_(&name)?;
-        let session = transcript::read_session(&name, &String::from_utf8_lossy(&bytes));
-        if session.folders.is_empty() {
-            return Err(Failure::new(format!("{name}: no entry names a folder")));
-        }
-        Ok(session)
-    });
-    let unread: usize = read.iter().map(|session| session.unread_lines).sum();
+    let keep = Keep { stop: |judged| judged, closed_runs: true };
+    let played = replay_with(&files, &Config::default(), None, &|_| ControlFlow::Continue(()), &keep)
+        .map_err(|halt| Failure::new(format!("the replay ended: {halt:?}")))?;
+    for (path, why) in &played.unreadable {
+        print::to_stderr(&format!("skipped {}: {why}", path.display()));
+    }
+    let unread: usize = played.sessions.iter().map(|session| session.damaged_lines).sum();
     if unread > 0 {
-        print::to_stderr(&format!("{unread} lines are not JSON objects and count as missing"));
+        print::to_stderr(&format!("{unread} lines cannot be replayed and count as missing"));
     }
-    Ok(read)
-}
-
-/// Ends of turns by the name of the session.
-fn play_all(sessions: &[ReplaySession]) -> BTreeMap<String, PlayedSession> {
-    let mut projects: BTreeMap<(String, String), ProjectFiles> = BTreeMap::new();
-    let root_of = |session: &ReplaySession| scratch::find_root(&session.folders).unwrap_or_default();
-    let mut shared = SharedTexts::default();
-    for session in sessions {
-        let root = root_of(session);
-        projects.entry(project_key(session, &root)).or_default().add(&root, &session.seen, &mut shared);
-    }
-    let config = Config::default();
-    projects.values_mut().for_each(ProjectFiles::sort);
-    let played = each(sessions, "replayed", |session| {
-        let root = root_of(session);
-        let played = player::play_session(session, &root, &projects[&project_key(session, &root)], &config);
-        let named = |error| Failure::new(format!("{}: {error}", session.name));
-        played.map(|played| (session.name.clone(), played)).map_err(named)
-    });
-    played.into_iter().collect()
-}
-
-fn project_key(session: &ReplaySession, root: &str) -> (String, String) {
-    let name = session.name.strip_suffix(".jsonl").unwrap_or(&session.name);
-    scratch::project_key(name, root)
-}
-
-/// In parallel, in the order of the items. Names each failure, and leaves its item out.
-fn each<T: Sync, R: Send>(items: &[T], done: &str, work: impl Fn(&T) -> Done<R> + Sync) -> Vec<R> {
-    let next = AtomicUsize::new(0);
-    let take = || {
-        let mut results = Vec::new();
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(item) = items.get(at) else { return results };
-            results.push((at, work(item)));
-            if (at + 1).is_multiple_of(STEP) {
-                print::to_stderr(&format!("  {done} {} of {} sessions", at + 1, items.len()));
-            }
-        }
-    };
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let mut all: Vec<(usize, Done<R>)> = std::thread::scope(|scope| {
-        let running: Vec<_> = (0..threads).map(|_| scope.spawn(take)).collect();
-        running.into_iter().flat_map(|thread| thread.join().expect("a replay does not panic")).collect()
-    });
-    all.sort_by_key(|(at, _)| *at);
-    let mut results = Vec::new();
-    for (_, result) in all {
-        match result {
-            Ok(result) => results.push(result),
-            Err(failure) => print::to_stderr(&format!("skipped {}", failure.what())),
-        }
-    }
-    results
+    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(played.sessions.into_iter().map(|session| (name(&session.path), session)).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::{Value, json};
+    use std::fs;
+    use tidegate_replay::folder::replay_files;
+    use tidegate_replay::report::ReplayReport;
 
     fn parse(words: &[&str]) -> Result<Options, String> {
         Options::parse(words).map_err(|failure| failure.text())
@@ -217,14 +156,59 @@ mod tests {
         assert!(parse(&["--shw"]).unwrap_err().contains("`--shw`"));
     }
 
+    /// A session of three turns, of which the first was not tested, the second was, and the third was killed.
+    fn transcript() -> String {
+        let call = |id: &str, tool: &str, input: Value| json!({"type": "assistant", "message": {"content": [{"type": "tool_use", "id": id, "name": tool, "input": input}]}});
+        let result = |id: &str, output: &str, result: Value| {
+            let block = json!({"type": "tool_result", "tool_use_id": id, "content": output});
+            json!({"type": "user", "toolUseResult": result, "message": {"content": [block]}})
+        };
+        let prompt = |text: &str| json!({"type": "user", "message": {"content": text}});
+        let says = |text: &str| json!({"type": "assistant", "message": {"content": [{"type": "text", "text": text}]}});
+        let edit = |id: &str| {
+            call(id, "Edit", json!({"file_path": "/w/a/src/a.rs", "old_string": "a", "new_string": "b"}))
+        };
+        let edited = |id: &str| result(id, "updated", json!({"filePath": "/w/a/src/a.rs"}));
+        let entries = [
+            prompt("fix it"),
+            edit("c1"),
+            edited("c1"),
+            says("Done."),
+            prompt("test it"),
+            call("c2", "Bash", json!({"command": "cargo test"})),
+            result("c2", "ok", json!({"stdout": "ok", "stderr": "", "interrupted": false})),
+            says("Tested."),
+            prompt("one more"),
+            edit("c3"),
+            edited("c3"),
+        ];
+        let line = |(at, mut entry): (usize, Value)| {
+            entry["timestamp"] = json!(format!("2026-01-01T10:00:{at:02}.000Z"));
+            entry["cwd"] = json!("/w/a");
+            entry["uuid"] = json!(format!("e{at}"));
+            format!("{entry}\n")
+        };
+        entries.into_iter().enumerate().map(line).collect()
+    }
+
     #[test]
-    fn a_transcript_that_cannot_be_read_is_left_out() {
+    fn the_figures_are_those_of_the_command() {
         let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("a-1.jsonl"), "{\"type\": \"user\", \"cwd\": \"/w/a\"}\n").unwrap();
+        fs::write(folder.path().join("a-1.jsonl"), transcript()).unwrap();
         fs::write(folder.path().join("b-1.jsonl"), "\0\u{1}").unwrap();
         fs::write(folder.path().join("c.txt"), "{}").unwrap();
-        let sessions = read_sessions(folder.path()).unwrap_or_else(|failure| panic!("{}", failure.text()));
-        assert_eq!(sessions.iter().map(|session| session.name.as_str()).collect::<Vec<_>>(), ["a-1.jsonl"]);
-        assert!(read_sessions(&folder.path().join("none")).is_err());
+        let played = play_folder(folder.path()).unwrap_or_else(|failure| panic!("{}", failure.text()));
+        assert_eq!(played.keys().collect::<Vec<_>>(), ["a-1.jsonl"]);
+        let outcomes = comparison::count_outcomes(played.values().flat_map(|played| &played.stops));
+        let files = transcript_files::find(folder.path()).unwrap();
+        let go_on = |_| ControlFlow::Continue(());
+        let replayed = replay_files(&files, &Config::default(), None, &go_on).unwrap();
+        let report = ReplayReport::of(&replayed, None);
+        assert_eq!(outcomes.values().sum::<usize>(), report.stops.all + report.left_out.unfinished_turns);
+        // The turn that only tests changed no code.
+        assert_eq!((report.stops.all, report.stops.untested, report.stops.nothing_to_check), (2, 1, 1));
+        assert_eq!(outcomes.keys().filter(|outcome| outcome.starts_with("held")).count(), 1);
+        assert_eq!(report.left_out.unfinished_turns, 1);
+        assert!(play_folder(&folder.path().join("none")).is_err());
     }
 }

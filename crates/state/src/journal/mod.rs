@@ -45,7 +45,12 @@ impl Follower {
         Follower { folder: folder.to_owned(), day: now.day(), offset }
     }
 
-    /// Whole lines since the last call.
+    /// The day that is read.
+    pub fn day(&self) -> &str {
+        &self.day
+    }
+
+    /// Whole lines since the last call. At the end of a day it continues with the next one that has a file.
     pub fn next(&mut self, now: Millis) -> io::Result<Entries> {
         let mut entries = Entries::default();
         let bytes = match fs::File::open(day_file(&self.folder, &self.day)) {
@@ -62,7 +67,10 @@ impl Follower {
         entries.take_lines(&bytes[..whole]);
         self.offset += whole as u64;
         if whole == 0 && self.day != now.day() {
-            self.day = now.day();
+            let files = list_files(&self.folder)?;
+            let mut days = files.iter().filter_map(|path| path.file_stem()?.to_str());
+            let next = days.find(|day| **day > *self.day && **day <= *now.day());
+            self.day = next.map_or_else(|| now.day(), str::to_owned);
             self.offset = 0;
         }
         Ok(entries)

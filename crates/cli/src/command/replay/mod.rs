@@ -1,9 +1,12 @@
 //! `tidegate replay`: past sessions, as if Tidegate had been there. Reads transcripts and writes nothing but a scratch folder,
 //! so it needs no installation and no state.
 
+mod charts;
+mod interrupt;
 mod page;
 mod what_if;
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -13,7 +16,7 @@ use serde::Serialize;
 use tidegate_core::feature::config::Config;
 use tidegate_core::time::Millis;
 use tidegate_hook::environment::Environment;
-use tidegate_replay::folder::{Replayed, replay_files};
+use tidegate_replay::folder::{Halt, Replayed, replay_files};
 use tidegate_replay::report::ReplayReport;
 use tidegate_state::feature::memory::transcript_files::{self, TranscriptFile};
 use tidegate_state::{clock, config};
@@ -43,11 +46,13 @@ Examples:
   tidegate replay ~/.claude/projects/-home-me-shop
   tidegate replay --set context-warning.late=20k
   tidegate replay --preset strict --json | jq .stops
+  tidegate replay --html replay.html
 
 Runs Tidegate's checks over transcripts of Claude Code: turns that ended with untested
 code, context warnings, compactions and the facts they lost. Needs no installation, asks
-no model, and changes neither sessions nor settings. Without PATH it reads
-~/.claude/projects. Exit codes: 0 done, 1 nothing to read, 2 wrong option.")]
+no model, and changes neither sessions nor settings. Without PATH it reads the folders
+of all agents on this machine. Exit codes: 0 done, 1 nothing to read, 2 wrong option,
+130 ended with Ctrl-C.")]
 pub(crate) struct Args {
     /// Transcripts, or folders with them
     #[arg(value_name = "PATH")]
@@ -63,6 +68,9 @@ pub(crate) struct Args {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Write one file for a browser, with charts
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    pub(crate) html: Option<PathBuf>,
 }
 
 /// What a command about past sessions starts from: no state directory, which this would create.
@@ -111,25 +119,57 @@ impl Past {
     }
 
     /// With a bar, where a person looks at stderr.
-    pub(crate) fn replay(files: &[TranscriptFile], config: &Config) -> Replayed {
-        let total: u64 = files.iter().map(|file| 2 * file.bytes).sum();
+    pub(crate) fn replay(files: &[TranscriptFile], config: &Config) -> Result<Replayed, Ended> {
+        let total: u64 = files.iter().map(|file| file.bytes).sum();
         let (bar, read) = (Mutex::new(ProgressBar::of(total)), AtomicU64::new(0));
         let n = files.len();
+        let stop = interrupt::flag();
         let replayed = replay_files(files, config, None, &|bytes| {
             let read = read.fetch_add(bytes, Ordering::Relaxed) + bytes;
             if let Ok(mut bar) = bar.try_lock() {
-                bar.see(read, || both!("{n} transcripts", "記録{n}件"));
+                // Each file is read twice.
+                bar.see(read / 2, || both!("{n} transcripts", "記録{n}件"));
             }
+            if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         if let Ok(mut bar) = bar.lock() {
             bar.clear();
         }
+        let replayed = replayed.map_err(|halt| match halt {
+            Halt::Stopped => Ended::ByPerson,
+            Halt::Scratch(why) => Ended::Failed(no_scratch(&why)),
+            Halt::File(why) => Ended::Failed(CliError::new(why)),
+        })?;
         for (path, why) in replayed.unreadable.iter().take(NAMED) {
             let path = path.display();
             remark::warn(both!("cannot read {path}: {why}", "{path} を読めません: {why}"));
         }
-        replayed
+        Ok(replayed)
     }
+}
+
+/// Why a replay has no result.
+pub(crate) enum Ended {
+    ByPerson,
+    Failed(CliError),
+}
+
+impl Ended {
+    /// 130 is what a shell says of Ctrl-C.
+    pub(crate) fn outcome(self) -> Outcome {
+        match self {
+            Ended::ByPerson => Ok(ExitCode::from(130)),
+            Ended::Failed(error) => Err(error),
+        }
+    }
+}
+
+fn no_scratch(why: &dyn std::fmt::Display) -> CliError {
+    CliError::new(both!("the temporary folder cannot be used: {why}", "一時フォルダを使えません: {why}"))
+        .hint(both!(
+            "set TMPDIR to a folder with free space",
+            "TMPDIR に空きのあるフォルダを指定してください"
+        ))
 }
 
 /// Files that are named one by one.
@@ -190,11 +230,17 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let recent: Vec<TranscriptFile> = files.iter().filter(|file| file.changed >= since).cloned().collect();
     let mut period = args.since.map_or(Period::LastDays(DAYS), |_| Period::Since(since));
     let (mut chosen, mut from) = (recent, Some(since));
-    let mut replayed = Past::replay(&chosen, changed.as_ref().unwrap_or(&past.config));
+    let mut replayed = match Past::replay(&chosen, changed.as_ref().unwrap_or(&past.config)) {
+        Ok(replayed) => replayed,
+        Err(ended) => return ended.outcome(),
+    };
     let mut report = ReplayReport::of(&replayed, from);
     if report.sessions == 0 && args.since.is_none() {
         if chosen.len() < files.len() {
-            replayed = Past::replay(&files, changed.as_ref().unwrap_or(&past.config));
+            replayed = match Past::replay(&files, changed.as_ref().unwrap_or(&past.config)) {
+                Ok(replayed) => replayed,
+                Err(ended) => return ended.outcome(),
+            };
         }
         (period, chosen, from) = (Period::Everything, files, None);
         report = ReplayReport::of(&replayed, from);
@@ -203,7 +249,10 @@ pub(crate) fn run(args: &Args) -> Outcome {
         return Err(no_transcripts(args.paths.first().map(PathBuf::as_path)));
     }
     drop(replayed);
-    let unchanged = changed.map(|_| ReplayReport::of(&Past::replay(&chosen, &past.config), from));
+    let unchanged = match changed.map(|_| Past::replay(&chosen, &past.config)).transpose() {
+        Ok(replayed) => replayed.map(|replayed| ReplayReport::of(&replayed, from)),
+        Err(ended) => return ended.outcome(),
+    };
     if args.json {
         let unchanged = unchanged.as_ref().map(|report| Finding {
             stops: &report.stops,
@@ -220,6 +269,9 @@ pub(crate) fn run(args: &Args) -> Outcome {
         shows_all: args.all,
         what_if: unchanged.as_ref().map(|unchanged| (args.what_if.words(), unchanged)),
     };
+    if let Some(path) = &args.html {
+        return charts::write(path, &report, &view);
+    }
     page::report_page(&report, &view).print();
     Ok(ExitCode::SUCCESS)
 }

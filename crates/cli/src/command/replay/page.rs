@@ -53,9 +53,11 @@ pub(super) fn report_page(report: &ReplayReport, view: &View<'_>) -> Page {
     list_untested(&mut page, report, view);
     list_left_out(&mut page, report);
     page.gap();
+    // The first line may have left the screen.
+    page.paragraph(Text::from(join(&period_words(report, view), &finding(report))).strong());
     page.paragraph(both!(
-        "Nothing was changed. `tidegate init` in a project lets Tidegate do this while you work; `tidegate tune` suggests when to warn.",
-        "何も変更していません。プロジェクトで `tidegate init` を実行すると、作業中に同じことをします。`tidegate tune` は警告の時期を提案します。"
+        "Your sessions and settings stay as they are. `tidegate init` in a project lets Tidegate do this while you work; `tidegate tune` suggests when to warn.",
+        "セッションも設定もそのままです。プロジェクトで `tidegate init` を実行すると、作業中に同じことをします。`tidegate tune` は警告の時期を提案します。"
     ));
     page
 }
@@ -123,8 +125,10 @@ fn list_context(page: &mut Page, report: &ReplayReport, view: &View<'_>) {
     ));
     let (early, late) = (report.warnings.early, report.warnings.late);
     page.item(both!(
-        "Tidegate would have warned {early} times early and {late} times late",
-        "Tidegate なら早めの警告を{early}回、間際の警告を{late}回出しました"
+        "Tidegate would have given {n} and {m}",
+        "Tidegate なら早めの警告を{early}回、間際の警告を{late}回出しました",
+        n = count_en(early, "early warning"),
+        m = count_en(late, "late warning")
     ));
     if let Some(error) = &report.forecast {
         let (forecasts, median, p90) = (error.forecasts, error.median_turns, error.p90_turns);
@@ -147,7 +151,7 @@ fn shown(view: &View<'_>) -> usize {
     if view.shows_all { usize::MAX } else { SHOWN }
 }
 
-fn project_name(session: &SessionReport) -> &str {
+pub(super) fn project_name(session: &SessionReport) -> &str {
     session.project.rsplit('/').next().unwrap_or(&session.project)
 }
 
@@ -245,7 +249,11 @@ fn lost(compaction: &CompactionReport) -> Text {
         .map(|fact| tidegate_core::text::cut::cut_after(&fact.text, FACT).into_owned())
         .collect();
     let named = named.join("; ");
-    let count = both!(" · kept {kept} of {facts} facts", " · 残すべき事実{facts}件中{kept}件が残存");
+    let count = both!(
+        " · kept {kept} of {n}",
+        " · 残すべき事実{facts}件中{kept}件が残存",
+        n = count_en(facts, "fact")
+    );
     if lost == 0 {
         return count.into();
     }
@@ -331,6 +339,8 @@ fn list_left_out(page: &mut Page, report: &ReplayReport) {
             m = count_en(n, "turn")
         ),
     );
+    let n = left.unfinished_turns;
+    add(n, both!("{m} without an end yet", "終わっていないターン{n}件", m = count_en(n, "turn")));
     let n = left.damaged_lines;
     add(n, both!("{m}", "壊れた行{n}行", m = count_en(n, "damaged line")));
     let n = left.other_files;

@@ -1,6 +1,5 @@
 //! The report for a browser: bars above the words and tables of the terminal.
 
-use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -8,6 +7,7 @@ use maud::{Markup, html};
 use tidegate_core::pipeline::friction::Tally;
 use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
+use tidegate_state::file::replace;
 
 use super::boundaries::Boundary;
 use super::page::report_page;
@@ -28,7 +28,9 @@ pub(super) fn write(path: &Path, report: &FrictionReport, days: u64, clock: &Loc
     let title = both!("Tidegate report", "Tidegate のレポート");
     let body = html! { h1 { (title.get(lang)) } (report.html(days, clock, lang)) };
     let shown = path.display();
-    fs::write(path, document::alone(lang, title.get(lang), &body)).map_err(|error| {
+    let text = document::alone(lang, title.get(lang), &body);
+    let written = std::path::absolute(path).and_then(|path| replace::durable_private(&path, text.as_bytes()));
+    written.map_err(|error| {
         CliError::new(both!("cannot write {shown}: {error}", "{shown} に書き込めません: {error}"))
             .hint(both!("name a file in a folder of your own", "自分のフォルダのファイルを指定してください"))
     })?;
@@ -41,7 +43,7 @@ impl FrictionReport {
         let spoke: Vec<Bar> = self
             .policies
             .iter()
-            .filter(|tally| tally.spoke.total() > 0)
+            .filter(|tally| has_outcome(tally))
             .map(|tally| outcomes(tally, lang))
             .collect();
         let skipped = self.boundaries.len().saturating_sub(COMPACTIONS);
@@ -49,7 +51,7 @@ impl FrictionReport {
             self.boundaries[skipped..].iter().map(|one| survival(one, clock, lang)).collect();
         html! {
             @if !spoke.is_empty() {
-                h2 { (both!("What became of it", "その後どうなったか").get(lang)) }
+                h2 { (both!("What happened after Tidegate asked", "Tidegate が求めたあと").get(lang)) }
                 (bars::draw(&spoke))
             }
             @if !kept.is_empty() {
@@ -69,15 +71,24 @@ fn part(class: &'static str, amount: usize, words: &Bilingual, lang: Lang) -> Ba
     BarPart { class, amount, title }
 }
 
+/// Texts that only inform ask for nothing.
+fn has_outcome(tally: &Tally) -> bool {
+    known(tally) > 0
+}
+
+fn known(tally: &Tally) -> usize {
+    tally.satisfied + tally.satisfied_later + tally.ignored + tally.bypassed + tally.overridden
+}
+
 fn outcomes(tally: &Tally, lang: Lang) -> Bar {
-    let known = tally.satisfied + tally.satisfied_later + tally.ignored + tally.bypassed + tally.overridden;
+    let known = known(tally);
     let rest = tally.spoke.total().saturating_sub(known);
     let parts = vec![
         part("good", tally.satisfied, &both!("done at once", "すぐに対応"), lang),
         part("accent", tally.satisfied_later, &both!("done later", "あとで対応"), lang),
         part("warning", tally.ignored, &both!("ignored", "無視"), lang),
         part("bad", tally.bypassed + tally.overridden, &both!("bypassed or overridden", "回避・取消"), lang),
-        part("dim", rest, &both!("information, or not known yet", "通知・未定"), lang),
+        part("dim", rest, &both!("only information, or open", "通知のみ・未定"), lang),
     ];
     Bar { label: tally.policy.clone(), parts }
 }

@@ -2,6 +2,7 @@
 
 mod boundaries;
 mod charts;
+mod forecasts;
 mod page;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,9 +14,11 @@ use tidegate_core::host::Host;
 use tidegate_core::pipeline::friction::{Tally, tally_interruptions};
 use tidegate_core::pipeline::record::{BackendCall, BackendOutcome, Record};
 use tidegate_core::time::Millis;
+use tidegate_replay::report::ForecastError;
 use tidegate_state::journal::friction;
 
 use self::boundaries::{Boundaries, Boundary};
+use self::forecasts::Forecasts;
 use super::Outcome;
 use crate::bilingual::both;
 use crate::error::CliError;
@@ -77,6 +80,9 @@ pub(crate) struct FrictionReport {
     stepped_down: Vec<String>,
     /// Compactions, oldest first.
     boundaries: Vec<Boundary>,
+    /// `None` without a forecast before an automatic compaction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    forecast: Option<ForecastError>,
     failures: Failures,
     /// Language models that were asked about prompts.
     #[serde(skip_serializing_if = "Backend::is_empty")]
@@ -172,7 +178,8 @@ pub(crate) fn read_all(here: &Here, days: u64) -> Result<FrictionReport, CliErro
 fn read_report(here: &Here, args: &Args) -> Result<FrictionReport, CliError> {
     let (mut hook_runs, mut sessions, mut micros) = (0, BTreeSet::new(), Vec::new());
     let (mut failures, mut backend) = (Failures::default(), Backend::default());
-    let (mut boundaries, mut hosts) = (Boundaries::default(), BTreeMap::new());
+    let (mut boundaries, mut forecasts) = (Boundaries::default(), Forecasts::default());
+    let mut hosts = BTreeMap::new();
     let session = args.session.as_deref().map(|named| find_session(here, named, args.days)).transpose()?;
     // All records settle interruptions; only the selected ones are counted.
     let see = |record: &Record| {
@@ -188,6 +195,7 @@ fn read_report(here: &Here, args: &Args) -> Result<FrictionReport, CliError> {
         }
         hook_runs += 1;
         boundaries.take(record);
+        forecasts.take(record);
         if let Some(id) = record.session.as_ref().filter(|id| !sessions.contains(*id)) {
             sessions.insert(id.clone());
             *hosts.entry(record.host.clone()).or_default() += 1;
@@ -223,6 +231,7 @@ fn read_report(here: &Here, args: &Args) -> Result<FrictionReport, CliError> {
         policies,
         stepped_down: if one_project { here.config.stepped_down.clone() } else { Vec::new() },
         boundaries: boundaries.finish(),
+        forecast: forecasts.finish(),
         failures,
         backend: backend.finish(),
         latency_us: Latency::of(micros),

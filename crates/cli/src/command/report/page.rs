@@ -2,6 +2,7 @@
 
 use tidegate_core::host::Host;
 use tidegate_core::pipeline::friction::{SpokenCounts, Tally};
+use tidegate_replay::report::ForecastError;
 
 use super::boundaries::add_boundaries;
 use super::{Backend, Failures, FrictionReport, Latency};
@@ -86,6 +87,9 @@ fn add_deeds(page: &mut Page, report: &FrictionReport, clock: &LocalClock) {
             page.item(Text::from(text).dim());
         }
     }
+    if let Some(error) = &report.forecast {
+        page.item(describe_forecast(error));
+    }
 }
 
 fn in_words(tally: &Tally) -> Bilingual {
@@ -159,6 +163,15 @@ fn describe_shadow(tally: &Tally) -> Option<Bilingual> {
         ),
     };
     Some(both!("log-only: {policy} would have {en}{rest_en}", "記録のみ: {policy} が有効なら、{ja}{rest_ja}"))
+}
+
+fn describe_forecast(error: &ForecastError) -> Bilingual {
+    let ForecastError { forecasts, median_turns, p90_turns, .. } = error;
+    both!(
+        "{n} of turns left: half were at most {median_turns} off, nine of ten at most {p90_turns}",
+        "残りターン数の予測{forecasts}件: 半数は誤差{median_turns}ターン以内、9割は{p90_turns}ターン以内",
+        n = count_en(*forecasts, "forecast")
+    )
 }
 
 fn add_costs(page: &mut Page, report: &FrictionReport) {
@@ -314,6 +327,7 @@ mod tests {
             policies,
             stepped_down: Vec::new(),
             boundaries: Vec::new(),
+            forecast: None,
             failures: Failures::default(),
             backend: Backend::default(),
             latency_us: Some(Latency { median: 1900, p95: 4200, p99: 9000, longest: 12_345 }),

@@ -22,8 +22,10 @@ use tidegate_core::text::lang::Lang;
 use tidegate_core::text::one_line::one_line;
 use tidegate_core::time::Millis;
 use tidegate_hook::host::claude_code::client;
+use tidegate_memory::memory::Memory;
 use tidegate_state::config::switches;
 use tidegate_state::feature::knowledge::boundary;
+use tidegate_state::feature::memory::spool;
 use tidegate_state::feature::verification::manifests as checks;
 use tidegate_state::feature::verification::manifests::ProjectManifest;
 use tidegate_state::feature::workflow::SoughtManifest;
@@ -32,7 +34,7 @@ use tidegate_state::journal;
 
 use super::Outcome;
 use super::constraints::ShownConstraint;
-use crate::bilingual::{Bilingual, both};
+use crate::bilingual::{Bilingual, both, count_en};
 use crate::error::CliError;
 use crate::host::claude_code::check::skills::find_missing_of_preset;
 use crate::host::unchecked::Unchecked;
@@ -40,6 +42,7 @@ use crate::knowledge::{self, KnowledgeFiles};
 use crate::local_time::LocalClock;
 use crate::print;
 use crate::print::page::Page;
+use crate::print::text::Text;
 use crate::sessions::{Here, Session};
 
 #[derive(Debug, clap::Args)]
@@ -121,6 +124,60 @@ struct Status {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unchecked_hosts: Vec<Unchecked>,
     unreadable_lines: usize,
+    /// Absent before anything was recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory: Option<MemoryStanding>,
+}
+
+/// The store of conversations, and what waits to get there.
+#[derive(Serialize)]
+struct MemoryStanding {
+    /// Jobs that wait for the worker.
+    waiting: usize,
+    /// Jobs that it could not read and put aside.
+    damaged: usize,
+    /// Why the store cannot be used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
+}
+
+impl MemoryStanding {
+    fn of(here: &Here) -> Option<MemoryStanding> {
+        let waiting = spool::list(&here.state).map_or(0, |jobs| jobs.len());
+        let damaged = spool::list_damaged(&here.state).map_or(0, |jobs| jobs.len());
+        let opened = Memory::open_if_there(&here.env.place, &here.state, &here.config.memory, here.now);
+        let (is_there, problem) = match opened {
+            Ok(memory) => (memory.is_some(), None),
+            Err(error) => (true, Some(error.to_string())),
+        };
+        (is_there || waiting + damaged > 0).then_some(MemoryStanding { waiting, damaged, problem })
+    }
+
+    fn line(&self) -> Text {
+        let MemoryStanding { waiting, damaged, problem } = self;
+        if let Some(problem) = problem {
+            let problem = one_line(problem);
+            return Text::from(both!("cannot be used: {problem}", "使えません: {problem}")).warning();
+        }
+        let mut text = Text::from(match waiting {
+            0 => both!("ready, nothing waits", "使えます。保存待ちはありません"),
+            _ => both!(
+                "ready, {n} in the queue",
+                "使えます。保存待ち{waiting}件",
+                n = count_en(*waiting, "job")
+            ),
+        });
+        if *damaged > 0 {
+            let n = count_en(*damaged, "damaged job");
+            text = text
+                + Text::from(both!(
+                    ", {n}: `tidegate doctor`",
+                    "、壊れたジョブ{damaged}件: `tidegate doctor`"
+                ))
+                .warning();
+        }
+        text
+    }
 }
 
 #[derive(Serialize)]
@@ -337,7 +394,7 @@ impl InWorkflow {
         if let Some(idle) = &self.idle {
             let idle = one_line(idle);
             en = format!("{en}, {idle}");
-            ja = format!("{ja}、{idle}");
+            ja = format!("{ja}、{}", idle_ja(&idle));
         }
         if let Some(gate) = self.pending.first() {
             en = format!("{en}; checkpoint {gate} blocks agents, `tidegate workflow check {gate}` says why");
@@ -346,6 +403,19 @@ impl InWorkflow {
             );
         }
         both!("{name}: {en}", "{name}: {ja}")
+    }
+}
+
+/// A damage keeps its own words.
+fn idle_ja(idle: &str) -> String {
+    match idle {
+        "its manifest is gone" => "マニフェストがありません".to_owned(),
+        "complete" => "完了".to_owned(),
+        "not touched for a day, so it is only reported" => "1日以上動きがないため表示だけです".to_owned(),
+        other => match other.split_once("its manifest cannot be used: ") {
+            Some((_, damage)) => format!("マニフェストを使えません: {damage}"),
+            None => other.to_owned(),
+        },
     }
 }
 
@@ -484,6 +554,10 @@ pub(crate) fn run(args: &Args) -> Outcome {
             return Ok(code);
         }
         std::thread::sleep(WATCH);
+        // Between two pages in a file. A reader that is gone ends it.
+        if !print::line("") {
+            return Ok(code);
+        }
     }
 }
 
@@ -567,6 +641,7 @@ fn show(args: &Args) -> Outcome {
         stepped_down,
         unchecked_hosts,
         unreadable_lines,
+        memory: MemoryStanding::of(&here),
     };
     if args.json {
         print::json(&status);

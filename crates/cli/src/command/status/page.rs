@@ -68,6 +68,9 @@ pub(super) fn status_page(status: &Status, said: PressureLevel, clock: &LocalClo
         row(both!("skills", "スキル"), data(status.skills.join(", ")));
     }
     row(both!("hooks", "フック"), describe_hooks(status).into());
+    if let Some(memory) = &status.memory {
+        row(both!("memory", "記憶"), memory.line());
+    }
     page.pairs(rows);
     page
 }
@@ -242,6 +245,7 @@ fn describe_hooks(status: &Status) -> Bilingual {
 mod tests {
     use super::super::{Cycle, Unverified, Verified};
     use super::*;
+    use crate::command::status::MemoryStanding;
     use crate::print::looks::assert_looks;
     use tidegate_core::feature::verification::checks::Kinds;
     use tidegate_core::pipeline::record::MeterRecord;
@@ -312,6 +316,7 @@ mod tests {
             stepped_down: Vec::new(),
             unchecked_hosts: Vec::new(),
             unreadable_lines: 1,
+            memory: Some(MemoryStanding { waiting: 2, damaged: 1, problem: None }),
         };
         let clock = LocalClock::utc(now);
         assert_looks("status", &status_page(&status, PressureLevel::Info, &clock));

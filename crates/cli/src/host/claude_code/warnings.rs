@@ -88,7 +88,7 @@ pub(crate) fn left_by(plan: &Plan, target: &Target) -> Vec<Bilingual> {
 fn misread_files(target: &Target) -> Vec<(PathBuf, Origin)> {
     let homes = AgentHomes::find(&target.env.place);
     let project = if target.is_user {
-        project_root::find_project(&target.env, None, &[])
+        project_root::find_project(&target.env, None, Vec::new)
     } else {
         Some(target.root.clone())
     };

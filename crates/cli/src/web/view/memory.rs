@@ -1,7 +1,10 @@
 //! Exchanges, decisions and topics: newest first, or those that a search finds.
 
+use std::collections::BTreeMap;
+
 use maud::{Markup, html};
 use tidegate_memory::act;
+use tidegate_memory::error::{Error, ErrorKind};
 use tidegate_memory::memory::Memory;
 use tidegate_memory::store::Store;
 use tidegate_memory::view::{Filter, Hit, HitKind, Log, Page as RowPage, Query};
@@ -83,7 +86,8 @@ fn search(viewing: &Viewing<'_>, memory: &mut Memory, words: &str) -> Result<Mar
     let local = Some(viewing.clock.local_time());
     let query = Query { text: words.to_owned(), limit: ROWS, local, ..Query::default() };
     let found = memory.search(&query)?;
-    if found.hits.is_empty() {
+    let hits = act::with_authors(memory, found.hits, &BTreeMap::default())?;
+    if hits.is_empty() {
         return Ok(nothing(
             viewing,
             &both!(
@@ -93,7 +97,7 @@ fn search(viewing: &Viewing<'_>, memory: &mut Memory, words: &str) -> Result<Mar
         ));
     }
     Ok(html! {
-        ol.rows { @for hit in &found.hits { li { (hit_row(viewing, hit)) } } }
+        ol.rows { @for found in &hits { li { (hit_row(viewing, &found.hit, found.by.as_deref())) } } }
         @if !found.without.is_empty() {
             p.dim { (viewing.say(&both!(
                 "Without: {words}. No result has this.",
@@ -104,7 +108,7 @@ fn search(viewing: &Viewing<'_>, memory: &mut Memory, words: &str) -> Result<Mar
     })
 }
 
-fn hit_row(viewing: &Viewing<'_>, hit: &Hit) -> Markup {
+fn hit_row(viewing: &Viewing<'_>, hit: &Hit, author: Option<&str>) -> Markup {
     let (page, kind) = match hit.kind {
         HitKind::Log => (Some("exchange"), both!("exchange", "やりとり")),
         HitKind::Decision => (Some("decision"), both!("decision", "決定")),
@@ -121,6 +125,7 @@ fn hit_row(viewing: &Viewing<'_>, hit: &Hit) -> Markup {
         }
         p.dim {
             (viewing.say(&kind))
+            @if let Some(author) = author { " · " (data(author).html(viewing.site.lang)) }
             @if let Some(project) = &hit.project { " · " (data(project).html(viewing.site.lang)) }
             @if let Some(at) = at { " · " (viewing.time(at)) }
         }
@@ -189,7 +194,10 @@ fn list_rows(viewing: &Viewing<'_>, rows: impl Iterator<Item = (String, ShownRow
 pub(super) fn show_one(viewing: &Viewing<'_>, page: &str, id: &str) -> Result<Shown, ViewError> {
     let mut memory = open(viewing)?.ok_or(ViewError::Missing)?;
     let number = || id.parse::<i64>().map_err(|_| ViewError::Missing);
-    let missing = |_| ViewError::Missing;
+    let missing = |error: Error| match error.kind {
+        ErrorKind::Missing => ViewError::Missing,
+        _ => ViewError::from(error),
+    };
     let shown = match page {
         "exchange" => log_page(&act::find_log(&mut memory, id).map_err(missing)?, &viewing.clock),
         "decision" => {

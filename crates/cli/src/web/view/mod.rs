@@ -19,7 +19,7 @@ use crate::bilingual::{Bilingual, both};
 use crate::command::record_words::headline;
 use crate::error::CliError;
 use crate::local_time::LocalClock;
-use crate::recent::Recent;
+use crate::recent::RecentSessions;
 use crate::sessions::Here;
 
 /// What an address asks for behind its question mark.
@@ -32,6 +32,8 @@ pub(super) struct Asked {
     list: Option<String>,
     after: Option<String>,
     days: Option<String>,
+    /// The number of rows before the first one.
+    from: Option<String>,
 }
 
 #[derive(Debug)]
@@ -60,7 +62,7 @@ struct Viewing<'a> {
     site: &'a Site,
     here: Here,
     clock: LocalClock,
-    recent: &'a Recent,
+    recent: RecentSessions,
 }
 
 /// A page with its title, and where it is.
@@ -73,21 +75,21 @@ struct Shown {
 
 pub(super) fn show(
     site: &Site,
-    recent: &Recent,
+    here: Here,
+    recent: RecentSessions,
     page: &str,
     id: &str,
     asked: &Asked,
 ) -> Result<Markup, ViewError> {
-    let here = Here::find()?;
     let clock = LocalClock::of_system(here.now);
     let viewing = Viewing { site, here, clock, recent };
     let shown = match (page, id) {
-        ("", "") => sessions::show(&viewing),
+        ("", "") => sessions::show(&viewing, asked),
         ("session", id) => session::show(viewing, id)?,
         ("event", id) => event::show(&viewing, id)?,
         ("memory", "") => memory::show_list(&viewing, asked)?,
         ("exchange" | "decision" | "topic", id) => memory::show_one(&viewing, page, id)?,
-        ("work", "") => work::show(&viewing),
+        ("work", "") => work::show(viewing),
         ("report", "") => report::show(&viewing, asked)?,
         _ => return Err(ViewError::Missing),
     };

@@ -1,5 +1,7 @@
 //! One session: its context curve, what waits, what happened, and its exchanges.
 
+use std::collections::BTreeMap;
+
 use maud::{Markup, html};
 use tidegate_core::event::SessionId;
 use tidegate_core::meter::short_tokens;
@@ -43,6 +45,7 @@ pub(super) fn show(mut viewing: Viewing<'_>, id: &str) -> Result<Shown, ViewErro
         }
     })
     .map_err(CliError::new)?;
+    curve.continue_to(viewing.here.meter(Some(&session), None).0.reading());
     let title = session
         .marks
         .session
@@ -131,10 +134,11 @@ fn draw(viewing: &Viewing<'_>, curve: &Curve, events: &[Record]) -> Markup {
         w = count_en(warnings, "warning"),
         b = count_en(blocks, "block")
     );
+    let by_id: BTreeMap<&str, &Record> = events.iter().map(|record| (record.id.as_str(), record)).collect();
     let title = |sign: &Sign| {
         let at = viewing.clock.minute(sign.at);
-        let record = events.iter().find(|record| record.id == sign.id);
-        let said = record.and_then(headline).map(|text| text.plain(viewing.site.lang));
+        let record = by_id.get(sign.id.as_str());
+        let said = record.and_then(|record| headline(record)).map(|text| text.plain(viewing.site.lang));
         let text = said.unwrap_or_else(|| viewing.say(&sign.kind.title()).to_owned());
         let link = viewing.site.link(&format!("event/{}", escape(&sign.id)));
         (Some(link), format!("{at}: {text}"))
@@ -151,7 +155,8 @@ fn draw(viewing: &Viewing<'_>, curve: &Curve, events: &[Record]) -> Markup {
         figure {
             div.wide tabindex="0" { (curve.draw(&words)) }
             figcaption {
-                (viewing.say(&summary))
+                (viewing.say(&summary)) (viewing.say(&both!(". ", "。")))
+                (viewing.say(&both!("Each step is one reading; pauses are left out.", "1目盛りが1回の測定です。待ち時間は含みません。")))
                 ul.legend aria-hidden="true" {
                     @for kind in [SignKind::Warning, SignKind::Block, SignKind::Compaction] {
                         li class=(format!("{kind:?}").to_lowercase()) { (viewing.say(&kind.title())) }

@@ -7,7 +7,7 @@ use tidegate_core::time::Millis;
 use tidegate_hook::host::claude_code::client;
 use tidegate_state::feature::cycle;
 
-use super::{Shown, Viewing, folder_name, short_id};
+use super::{Asked, Shown, Viewing, folder_name, short_id};
 use crate::bilingual::{both, count_en};
 use crate::sessions::Session;
 use crate::web::document::Part;
@@ -16,9 +16,10 @@ use crate::web::site::escape;
 /// Sessions on the page.
 const SHOWN: usize = 60;
 
-pub(super) fn show(viewing: &Viewing<'_>) -> Shown {
+pub(super) fn show(viewing: &Viewing<'_>, asked: &Asked) -> Shown {
     let title = both!("Sessions", "セッション");
-    let sessions = viewing.here.newest(SHOWN);
+    let from = asked.from.as_deref().and_then(|from| from.parse::<usize>().ok()).unwrap_or(0);
+    let (sessions, all) = viewing.here.newest_after(from, SHOWN);
     let (open, ended): (Vec<&Session>, Vec<&Session>) = sessions.iter().partition(|session| {
         cycle::is_live(&viewing.here.state, session.id.as_str(), viewing.here.now, client::is_running)
     });
@@ -38,13 +39,36 @@ pub(super) fn show(viewing: &Viewing<'_>) -> Shown {
             h2 { (viewing.say(&both!("Ended", "終了"))) }
             ul.cards { @for session in ended { li { (card(viewing, session)) } } }
         }
+        (neighbours(viewing, from, all))
     };
-    Shown { part: Part::Sessions, address: String::new(), title: viewing.say(&title).to_owned(), body }
+    let address = if from == 0 { String::new() } else { format!("?from={from}") };
+    Shown { part: Part::Sessions, address, title: viewing.say(&title).to_owned(), body }
+}
+
+/// Links to the sessions before and after these.
+fn neighbours(viewing: &Viewing<'_>, from: usize, all: usize) -> Markup {
+    if all <= SHOWN && from == 0 {
+        return html! {};
+    }
+    let (first, last) = ((from + 1).min(all), (from + SHOWN).min(all));
+    let link =
+        |from: usize| viewing.site.link(&if from == 0 { String::new() } else { format!("?from={from}") });
+    html! {
+        nav.pages aria-label=(viewing.say(&both!("Pages", "ページ"))) {
+            @if from > 0 {
+                a rel="prev" href=(link(from.saturating_sub(SHOWN))) { (viewing.say(&both!("Newer", "新しいもの"))) } " "
+            }
+            span { (viewing.say(&both!("{first} to {last} of {all} sessions", "セッション{all}件中{first}～{last}件目"))) }
+            @if last < all {
+                " " a rel="next" href=(link(last)) { (viewing.say(&both!("Older", "以前のもの"))) }
+            }
+        }
+    }
 }
 
 fn card(viewing: &Viewing<'_>, session: &Session) -> Markup {
     let id = session.id.as_str();
-    let known = viewing.recent.sessions.get(id);
+    let known = viewing.recent.get(id);
     let marks = &session.marks;
     let root = marks.session.root.as_deref().or_else(|| known.and_then(|known| known.project.as_deref()));
     let name = root.map_or_else(
@@ -52,8 +76,9 @@ fn card(viewing: &Viewing<'_>, session: &Session) -> Markup {
         |root| folder_name(root).to_owned(),
     );
     let last = known.map(|known| known.last).filter(|at| *at > Millis(0)).or(marks.session.attached);
-    let curve = known.map(|known| &known.curve);
-    let point = curve.and_then(|curve| curve.points.last());
+    let mut curve = known.map(|known| known.curve.clone()).unwrap_or_default();
+    curve.continue_to(viewing.here.meter(Some(session), None).0.reading());
+    let point = curve.points.last();
     let unverified = marks.verification.changes.as_ref().map_or(0, ChangeSet::count);
     let use_text = point.map(|point| {
         let used = short_tokens(point.used);
@@ -72,7 +97,7 @@ fn card(viewing: &Viewing<'_>, session: &Session) -> Markup {
                 code { (short_id(id)) }
                 @if let Some(last) = last { " · " (viewing.say(&viewing.clock.ago(last))) }
             }
-            @if let Some(curve) = curve.filter(|curve| curve.points.len() > 1) {
+            @if curve.points.len() > 1 {
                 (curve.draw_small(use_text.as_ref().map_or("", |text| viewing.say(text))))
             }
             @if let Some(text) = &use_text { p { (viewing.say(text)) } }

@@ -1,6 +1,7 @@
 //! Stages and workflows of the sessions that were last seen.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use maud::html;
 use tidegate_core::event::SessionId;
@@ -12,10 +13,11 @@ use crate::print::text::Text;
 use crate::web::document::Part;
 use crate::web::site::escape;
 
-pub(super) fn show(viewing: &Viewing<'_>) -> Shown {
+pub(super) fn show(mut viewing: Viewing<'_>) -> Shown {
     let title = both!("Stages and workflows", "ステージとワークフロー");
     let mut seen = BTreeSet::new();
-    let mut recent: Vec<_> = viewing.recent.sessions.iter().collect();
+    let sessions = std::mem::take(&mut viewing.recent);
+    let mut recent: Vec<_> = sessions.iter().collect();
     recent.sort_by_key(|(_, session)| std::cmp::Reverse(session.last));
     let mut rows = Vec::new();
     for (id, _) in recent {
@@ -23,6 +25,11 @@ pub(super) fn show(viewing: &Viewing<'_>) -> Shown {
             continue;
         };
         let root = session.marks.session.root.clone().unwrap_or_default();
+        // The project's own config declares its cycles. The folder may be gone.
+        let is_there = viewing.here.look_at(Path::new(&root)).is_ok();
+        if !is_there {
+            continue;
+        }
         // A cycle belongs to the project: each is listed once, with the session that was seen last.
         let cycle = Cycle::of(&viewing.here, &session).filter(|_| seen.insert(root.clone()));
         let workflow = InWorkflow::of(&viewing.here, &session);

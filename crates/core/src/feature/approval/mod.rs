@@ -54,6 +54,7 @@ const APPROVABLE_COMMANDS: &[&str] = &[
     "trust",
     "init",
     "uninstall",
+    "tune",
     "compound promote",
     "workflow skip",
     "memory forget",

@@ -1,0 +1,97 @@
+//! What a replay found, as one file for a browser: the words of the terminal under curves and bars.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use maud::{Markup, html};
+use tidegate_core::meter::short_tokens;
+use tidegate_core::text::hidden::show_hidden;
+use tidegate_core::text::lang::Lang;
+use tidegate_replay::report::{ReplayReport, SessionReport};
+use tidegate_state::file::replace;
+
+use super::page::{self, View};
+use crate::bilingual::{Bilingual, both, count_en};
+use crate::command::Outcome;
+use crate::error::CliError;
+use crate::language;
+use crate::print::page::Page;
+use crate::recent::curve::{Curve, CurvePoint};
+use crate::web::bars::{self, Bar, BarPart};
+use crate::web::document;
+
+/// Sessions with a curve.
+const CURVES: usize = 60;
+
+/// Private: it holds lost facts and commands.
+pub(super) fn write(path: &Path, report: &ReplayReport, view: &View<'_>) -> Outcome {
+    let lang = language::current();
+    let title = both!("Tidegate replay", "Tidegate の再生");
+    let body = html! { h1 { (title.get(lang)) } (draw(report, view, lang)) };
+    let text = document::alone(lang, title.get(lang), &body);
+    let shown = path.display();
+    let written = std::path::absolute(path).and_then(|path| replace::durable_private(&path, text.as_bytes()));
+    written.map_err(|error| {
+        CliError::new(both!("cannot write {shown}: {error}", "{shown} に書き込めません: {error}"))
+            .hint(both!("name a file in a folder of your own", "自分のフォルダのファイルを指定してください"))
+    })?;
+    Page::of(both!("Report written to {shown}", "レポートを {shown} に書きました")).print_to_stderr();
+    Ok(ExitCode::SUCCESS)
+}
+
+fn draw(report: &ReplayReport, view: &View<'_>, lang: Lang) -> Markup {
+    let stops = &report.stops;
+    let part = |class, amount: usize, words: Bilingual| BarPart {
+        class,
+        amount,
+        title: both!("{amount} {en}", "{ja}{amount}件", en = words.en, ja = words.ja).get(lang).to_owned(),
+    };
+    let edited = Bar {
+        label: both!("turns that changed code", "コードを変えたターン").get(lang).to_owned(),
+        parts: vec![
+            part("good", stops.verified, both!("with a check that passed", "確認が通ったもの")),
+            part("bad", stops.untested, both!("without", "確認なし")),
+            part("dim", stops.asking + stops.waiting, both!("not at their end", "途中のもの")),
+        ],
+    };
+    let curves: Vec<&SessionReport> =
+        report.session_list.iter().filter(|session| session.curve.len() > 1).collect();
+    html! {
+        @if stops.verified + stops.untested > 0 { (bars::draw(&[edited])) }
+        (page::report_page(report, view).html(lang))
+        @if !curves.is_empty() {
+            h2 { (both!("Context of each session", "セッションごとのコンテキスト").get(lang)) }
+            ul.cards { @for session in curves.iter().take(CURVES) { li { (card(session, view, lang)) } } }
+        }
+        @if curves.len() > CURVES {
+            p.dim { (both!("and {n} more in `--json`", "ほか{n}件は `--json` にあります", n = curves.len() - CURVES).get(lang)) }
+        }
+    }
+}
+
+fn card(session: &SessionReport, view: &View<'_>, lang: Lang) -> Markup {
+    let point = |used: &u32| CurvePoint { at: session.to, used: u64::from(*used), end: session.window };
+    let curve = Curve { points: session.curve.iter().map(point).collect(), signs: Vec::new() };
+    let (peak, turns) = (short_tokens(u64::from(session.peak_tokens)), session.turns);
+    let words = match session.window.map(short_tokens) {
+        Some(window) => both!("at most {peak} of {window} tokens", "最大{peak}（{window}トークン中）"),
+        None => both!("at most {peak} tokens", "最大{peak}トークン"),
+    };
+    let counts = both!(
+        "{n}, {m}",
+        "ターン{turns}件、圧縮{compactions}件",
+        n = count_en(turns, "turn"),
+        m = count_en(session.compactions.len(), "compaction"),
+        turns = turns,
+        compactions = session.compactions.len()
+    );
+    html! {
+        article.card {
+            h3 { (show_hidden(page::project_name(session))) }
+            p.dim { (view.clock.minute(session.to)) }
+            (curve.draw_small(words.get(lang)))
+            p { (words.get(lang)) }
+            p.dim { (counts.get(lang)) }
+        }
+    }
+}
