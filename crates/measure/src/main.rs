@@ -41,6 +41,7 @@ fn dispatch() -> Done {
         ["eval-search", "--json"] => search::evaluate(search::Set::Split, search::Show::Json),
         ["eval-search", "--misses"] => search::evaluate(search::Set::Split, search::Show::Misses),
         ["eval-search", "--fresh"] => search::evaluate(search::Set::Fresh, search::Show::Table),
+        ["eval-search", "--fresh-2"] => search::evaluate(search::Set::Fresh2, search::Show::Table),
         ["bench"] => bench::run(bench::RUNS),
         ["bench", "store", rest @ ..] => bench::store::run(rest),
         ["bench", "team", rest @ ..] => bench::store::run_team(rest),

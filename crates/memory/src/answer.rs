@@ -69,6 +69,7 @@ fn join_exchanges<T>(found: &mut Vec<Candidate<T>>) {
                 score: fit.score.max(other.score) + SECOND * fit.score.min(other.score),
                 coverage: fit.coverage.max(other.coverage),
                 has: fit.has | other.has,
+                names: fit.names | other.names,
             };
         }
     }
@@ -86,7 +87,7 @@ pub(crate) fn words_without<T>(question: &Question, shown: &[Candidate<T>]) -> V
     if shown.is_empty() {
         return Vec::new();
     }
-    let has = shown.iter().fold(0, |has, candidate| has | candidate.fit.has);
+    let has = shown.iter().fold(0, |has, candidate| has | candidate.fit.names);
     let mut words: Vec<String> = Vec::new();
     for (place, slot) in question.slots.iter().enumerate() {
         if has & 1 << place == 0 && slot.says_something() && !words.contains(&slot.typed) {
@@ -102,7 +103,7 @@ mod tests {
     use crate::text::Surroundings;
 
     fn candidate(name: &'static str, identity: Identity, score: f64, has: u32) -> Candidate<&'static str> {
-        Candidate { text: name, identity, fit: Fit { score, coverage: 1.0, has } }
+        Candidate { text: name, identity, fit: Fit { score, coverage: 1.0, has, names: has } }
     }
 
     fn log(uid: &str, topic: &str) -> Identity {

@@ -65,6 +65,8 @@ pub(crate) enum Set {
     Split,
     /// Those of `corpus/search/fresh`, with the logs of both.
     Fresh,
+    /// Those of `corpus/search/fresh-2`, with the logs of all three.
+    Fresh2,
 }
 
 impl Set {
@@ -73,6 +75,7 @@ impl Set {
         match self {
             Set::Split => &["corpus/search"],
             Set::Fresh => &["corpus/search", "corpus/search/fresh"],
+            Set::Fresh2 => &["corpus/search", "corpus/search/fresh", "corpus/search/fresh-2"],
         }
     }
 
@@ -80,6 +83,7 @@ impl Set {
         match self {
             Set::Split => &["tune", "held-out"],
             Set::Fresh => &["fresh"],
+            Set::Fresh2 => &["fresh-2"],
         }
     }
 
@@ -88,6 +92,7 @@ impl Set {
         match self {
             Set::Split => "held-out",
             Set::Fresh => "fresh",
+            Set::Fresh2 => "fresh-2",
         }
     }
 }

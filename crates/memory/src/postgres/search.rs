@@ -15,7 +15,7 @@ use super::statement::{Statement, without_nul};
 use crate::answer::{self, Candidate, Identity};
 use crate::record::{Record, Uid};
 use crate::text::{
-    self, Document, NamedProject, Question, Reading, ReadingOf, Scorer, Surroundings, WordCounts,
+    self, Document, NamedProject, Question, Reading, ReadingOf, Scorer, Surroundings, Wishes, WordCounts,
 };
 use crate::view::{Found, Hit, HitKind, Query};
 
@@ -126,6 +126,12 @@ fn any_of<'a>(readings: impl Iterator<Item = &'a Reading>, in_title: bool) -> St
     format!("({})", any.join(" | "))
 }
 
+/// What names a project, as a `tsquery`. A query without words finds nothing.
+fn any_project(wishes: &Wishes) -> String {
+    let any: Vec<String> = wishes.project_tokens.iter().map(|tokens| all_of(tokens, false)).collect();
+    any.join(" | ")
+}
+
 pub(super) async fn search_all(
     transaction: &Transaction<'_>,
     query: &Query,
@@ -152,21 +158,28 @@ pub(super) async fn search_in(
     let newest = newest.as_ref().and_then(|row| get_time(row, "at").ok()).unwrap_or_default();
     let limit = query.limit();
     let search = ServerSearch { transaction, query, projects, newest };
-    if !question.wishes.is_empty() {
-        let mut found = search.run(question.clone(), limit).await?;
-        if question.slots.is_empty() {
-            return Ok(found);
-        }
-        if question.wishes.is_exact() {
-            let newest = Question { wishes: question.wishes.clone(), ..Question::default() };
+    for question in question.with_wishes() {
+        let newest = Question { wishes: question.wishes.clone(), ..Question::default() };
+        let (has_words, is_exact) = (!question.slots.is_empty(), question.wishes.is_exact());
+        let mut found = search.run(question, limit).await?;
+        if has_words && is_exact {
             found = found.followed_by(search.run(newest, NEWEST).await?, limit);
         }
         if !found.hits.is_empty() {
             return Ok(found);
         }
     }
+    if question.slots.is_empty() {
+        return Ok(Found::default());
+    }
     let unfulfilled = std::mem::take(&mut question.wishes).typed;
     let mut found = search.run(question.clone(), limit).await?;
+    let of_name = question.projects_of_name(&named);
+    if !of_name.is_empty() {
+        let wishes = Wishes { projects: of_name, ..Wishes::default() };
+        let newest = Question { wishes, ..Question::default() };
+        return Ok(found.followed_by(search.run(newest, limit).await?, limit));
+    }
     if found.is_poor() {
         question.widen();
         found = search.run(question, limit).await?;
@@ -364,7 +377,7 @@ impl ServerSearch<'_> {
         if !wishes.projects.is_empty() {
             statement.add(
                 " AND (t.project IN (SELECT uid FROM project WHERE id = ANY(?)) OR d.words @@ ?::tsquery)",
-                [wishes.projects.clone().into(), all_of(&wishes.project_tokens, false).as_str().into()],
+                [wishes.projects.clone().into(), any_project(wishes).as_str().into()],
             );
         }
         statement.add(" ORDER BY d.at DESC, d.uid DESC LIMIT ?)", [list.limit.into()]);
@@ -483,7 +496,7 @@ fn asked_lists(question: &Question, counts: &[f64], scorer: &Scorer<'_>) -> Vec<
     if question.slots.is_empty() {
         list_all(&mut lists, "", &[], ListWay::Newest);
         if !question.wishes.projects.is_empty() {
-            let named = all_of(&question.wishes.project_tokens, false);
+            let named = any_project(&question.wishes);
             list_all(&mut lists, &named, &[], ListWay::Indexed);
         }
         return lists;

@@ -56,6 +56,16 @@ impl Reading {
     pub fn is_own(&self) -> bool {
         self.term.is_none()
     }
+
+    /// Not what only another reading leads to.
+    pub fn means_the_same(&self) -> bool {
+        self.worth > WIDENED
+    }
+
+    /// Of a reading from the thesaurus.
+    pub(crate) fn is_ascii(&self) -> bool {
+        self.term.is_some_and(str::is_ascii)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,10 +141,12 @@ pub struct Surroundings<'a> {
 pub struct Wishes {
     /// Any of these.
     pub projects: Vec<i64>,
-    /// The words that name the project: texts that have them fit as well.
-    pub project_tokens: Vec<String>,
+    /// The words that name a project, each time one is named: texts that have them fit as well.
+    pub project_tokens: Vec<Vec<String>>,
     /// From the first to before the second.
     pub time: Option<(Millis, Millis)>,
+    /// The same time of earlier years, the last one first, if the year was not said.
+    pub earlier: Vec<(Millis, Millis)>,
     /// As typed.
     pub typed: Vec<String>,
 }
@@ -162,6 +174,8 @@ pub struct Question {
     /// Neighbouring slots as they follow each other in the question, by the first of them.
     pub(crate) phrases: Vec<(usize, Vec<u64>)>,
     pub wishes: Wishes,
+    /// The projects that are called so, if the question is nothing but a name.
+    pub only_project: Vec<i64>,
 }
 
 impl Question {
@@ -176,16 +190,47 @@ impl Question {
         let is_quoted = !question.slots.is_empty();
         question.take_wishes(&mut plain, around);
         question.add_words(&plain, false);
-        if question.slots.is_empty() && !question.wishes.projects.is_empty() {
+        if question.slots.is_empty() && !question.wishes.projects.is_empty() && question.wishes.time.is_none()
+        {
             // Nothing but the project: its name may as well be what is looked for.
-            let name = question.wishes.typed.join(" ");
-            question.wishes.projects.clear();
-            question.add_words(&name, false);
+            let wishes = std::mem::take(&mut question.wishes);
+            question.only_project = wishes.projects;
+            question.add_words(&wishes.typed.join(" "), true);
         }
         if question.slots.is_empty() && question.wishes.is_empty() && !is_quoted {
             question.add_words(&plain, true);
         }
         question
+    }
+
+    /// The question with its wishes, and after it with the same time of earlier years.
+    pub fn with_wishes(&self) -> Vec<Question> {
+        let mut asked = Vec::new();
+        if !self.wishes.is_empty() {
+            asked.push(self.clone());
+            let of_year = |time: &(Millis, Millis)| {
+                let wishes = Wishes { time: Some(*time), ..self.wishes.clone() };
+                Question { wishes, ..self.clone() }
+            };
+            asked.extend(self.wishes.earlier.iter().map(of_year));
+        }
+        asked
+    }
+
+    /// Those of these projects that have each word of the question in their name.
+    pub fn projects_of_name(&self, projects: &[NamedProject]) -> Vec<i64> {
+        let mut found = self.only_project.clone();
+        let asked: Vec<u64> =
+            self.made_from.iter().flat_map(|(_, atoms)| atoms.iter().map(|atom| atom.what)).collect();
+        let says_something = self.slots.iter().all(Slot::says_something) && !asked.is_empty();
+        let is_called = |project: &&NamedProject| {
+            let name: Vec<u64> = spelled(&project.name).iter().map(|atom| atom.what).collect();
+            name.len() > 1 && asked.iter().all(|what| name.contains(what))
+        };
+        if says_something && found.is_empty() {
+            found.extend(projects.iter().filter(is_called).map(|project| project.id));
+        }
+        found
     }
 
     /// Whether nothing at all is asked for.
@@ -224,6 +269,7 @@ impl Question {
     fn take_wishes(&mut self, text: &mut String, around: Surroundings<'_>) {
         if let Some(wish) = around.local.and_then(|local| find_time(text, local)) {
             self.wishes.time = Some((wish.since, wish.until));
+            self.wishes.earlier = wish.earlier;
             for (from, to) in wish.words {
                 self.wishes.typed.push(text[from..to].to_owned());
                 blank(text, from, to);
@@ -237,15 +283,21 @@ impl Question {
             if name.is_empty() || says_little {
                 continue;
             }
-            let is_at = |at: &usize| {
-                atoms.get(*at..*at + name.len()).is_some_and(|some| {
-                    some.iter().zip(&name).all(|(one, other)| one.what == other.what)
-                        && is_word_border(&atoms, *at)
-                        && is_word_border(&atoms, *at + name.len())
-                })
-            };
-            let found = (0..atoms.len()).filter(is_at);
-            named.extend(found.map(|at| (at, at + name.len(), project.id)));
+            // The whole of it, or its last words: an imported folder is called `D--oh-my-posh`.
+            for name in (0..name.len())
+                .map(|from| &name[from..])
+                .filter(|some| some.len() == name.len() || some.len() > 1)
+            {
+                let is_at = |at: &usize| {
+                    atoms.get(*at..*at + name.len()).is_some_and(|some| {
+                        some.iter().zip(name).all(|(one, other)| one.what == other.what)
+                            && is_word_border(&atoms, *at)
+                            && is_word_border(&atoms, *at + name.len())
+                    })
+                };
+                let found = (0..atoms.len()).filter(is_at);
+                named.extend(found.map(|at| (at, at + name.len(), project.id)));
+            }
         }
         // The longest name where several overlap.
         named.sort_by_key(|(from, to, _)| (std::cmp::Reverse(to - from), *from));
@@ -255,11 +307,13 @@ impl Question {
             if taken.iter().any(|one| overlaps(one) && *one != (from, to)) {
                 continue;
             }
-            self.wishes.projects.push(id);
+            if !self.wishes.projects.contains(&id) {
+                self.wishes.projects.push(id);
+            }
             if !taken.contains(&(from, to)) {
                 taken.push((from, to));
                 let (start, end) = (atoms[from].start, atoms[to - 1].end);
-                self.wishes.project_tokens = tokens_of(text, &atoms[from..to]);
+                self.wishes.project_tokens.push(tokens_of(text, &atoms[from..to]));
                 self.wishes.typed.push(text[start..end].to_owned());
             }
         }
@@ -520,7 +574,12 @@ impl Question {
         let mut left = MOST_EXPANSIONS;
         let mut found = thesaurus.find(atoms);
         found.sort_by_key(|term| std::cmp::Reverse(term.to - term.from));
+        let mut terms: Vec<(usize, usize)> = Vec::new();
         for term in found {
+            // What a word of a term means alone is something else: key in foreign key.
+            if terms.iter().any(|(from, to)| *from <= term.from && term.to <= *to) {
+                continue;
+            }
             let covered: Vec<usize> = (first..self.slots.len())
                 .filter(|slot| self.slots[*slot].from >= term.from && self.slots[*slot].to <= term.to)
                 .collect();
@@ -528,6 +587,7 @@ impl Question {
             let (of, worth) = if covered.len() == 1 {
                 (ReadingOf::Slot(*start), EXPANDED)
             } else {
+                terms.push((term.from, term.to));
                 self.spans.push(Span { from: *start, to: *end + 1 });
                 (ReadingOf::Span(self.spans.len() - 1), EXPANDED_TERM)
             };

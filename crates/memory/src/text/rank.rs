@@ -23,8 +23,14 @@ const USUAL_LENGTH: f64 = 250.0;
 const FADES: f64 = 30.0 * 86_400_000.0;
 const FRESH: f64 = 0.1;
 
+/// What a word in another form is worth.
+const OTHER_FORM: f64 = 0.9;
+
 /// What neighbours add to the weight of both.
 const PHRASE: f64 = 0.2;
+
+/// How much the frequency of a translation counts for the word itself.
+const TRANSLATED: f64 = 0.5;
 
 /// The coverage by a reading of the thesaurus.
 const COVERS: f64 = 0.75;
@@ -89,6 +95,8 @@ pub struct Fit {
     pub coverage: f64,
     /// A bit per slot that the text has.
     pub has: u32,
+    /// The same for slots that a person would find in it: by the word, or by one that means the same.
+    pub names: u32,
 }
 
 impl Fit {
@@ -143,8 +151,26 @@ impl<'a> Scorer<'a> {
         let rarity = |count: f64| (1.0 + (all - count + 0.5).max(0.5) / (count + 0.5)).ln().max(0.05);
         let is_noise =
             |reading: &Reading, count: f64| !reading.is_own() && all > KNOWN && count > all * TOO_COMMON;
+        // A word that is rare only because the texts are in the other language says no more than its translation.
+        let translated = |reading: &Reading| {
+            let ReadingOf::Slot(slot) = reading.of else { return 0.0 };
+            let is_ascii = question.slots[slot].typed.is_ascii();
+            let of_slot = question.readings.iter().zip(counts).filter(|(other, _)| {
+                other.of == reading.of
+                    && other.means_the_same()
+                    && !other.is_own()
+                    && other.is_ascii() != is_ascii
+            });
+            of_slot.map(|(_, count)| *count).fold(0.0, f64::max) * TRANSLATED
+        };
         let weight = |(reading, count): (&Reading, &f64)| {
-            if is_noise(reading, *count) { 0.0 } else { rarity(*count) }
+            if is_noise(reading, *count) {
+                0.0
+            } else if reading.is_own() {
+                rarity(count.max(translated(reading)))
+            } else {
+                rarity(*count)
+            }
         };
         let weights: Vec<f64> = question.readings.iter().zip(counts).map(weight).collect();
         let slots = (0..question.slots.len()).map(|slot| {
@@ -166,9 +192,7 @@ impl<'a> Scorer<'a> {
                 begins[begin(*first)] = true;
             }
         };
-        for (number, reading) in
-            question.readings.iter().enumerate().filter(|(number, _)| weights[*number] > 0.0)
-        {
+        for (number, reading) in question.readings.iter().enumerate() {
             note(&mut readings, &reading.atoms, number);
         }
         for (number, (_, atoms)) in question.phrases.iter().enumerate() {
@@ -250,6 +274,7 @@ impl<'a> Scorer<'a> {
     pub fn look(&self, document: &Document<'_>, room: &mut Vec<Atom>) -> Seen {
         let mut seen = Seen {
             often: vec![0.0_f64; self.question.readings.len()],
+            exact: vec![false; self.question.readings.len()],
             phrases: vec![0.0_f64; self.question.phrases.len()],
             fields: vec![Vec::new(); self.fields.len()],
             length: 0,
@@ -258,7 +283,7 @@ impl<'a> Scorer<'a> {
         for (text, worth) in std::iter::once((document.title, TITLE)).chain(texts) {
             atoms_into(text, room);
             seen.length += room.len();
-            self.count(room, worth, &mut seen);
+            self.count(text, room, worth, &mut seen);
         }
         seen
     }
@@ -271,7 +296,7 @@ impl<'a> Scorer<'a> {
         })
     }
 
-    fn count(&self, atoms: &[Atom], worth: f64, seen: &mut Seen) {
+    fn count(&self, text: &str, atoms: &[Atom], worth: f64, seen: &mut Seen) {
         for (at, atom) in atoms.iter().enumerate() {
             for (place, hash) in [atom.what, atom.whole, atom.also].into_iter().enumerate() {
                 let is_new = place == 0 || hash != atom.what;
@@ -280,8 +305,11 @@ impl<'a> Scorer<'a> {
                 }
                 for number in self.readings.get(&hash).into_iter().flatten() {
                     let reading = &self.question.readings[usize::from(*number)];
-                    if match_reading(reading, atoms, at).is_some() {
+                    let Some(length) = match_reading(reading, atoms, at) else { continue };
+                    let likeness = self.likeness(reading, &text[atom.start..atoms[at + length - 1].end]);
+                    if likeness != Likeness::OtherWord {
                         seen.often[usize::from(*number)] += worth;
+                        seen.exact[usize::from(*number)] |= likeness == Likeness::Exact;
                     }
                 }
                 for (number, word) in self.field_words.get(&hash).into_iter().flatten() {
@@ -303,6 +331,13 @@ impl<'a> Scorer<'a> {
                 }
             }
         }
+    }
+
+    fn likeness(&self, reading: &Reading, text: &str) -> Likeness {
+        let ReadingOf::Slot(slot) = reading.of else { return Likeness::Exact };
+        let typed = &self.question.slots[slot].typed;
+        let is_one_word = reading.atoms.len() == 1 && typed.is_ascii() && text.is_ascii();
+        if !reading.is_own() || !is_one_word { Likeness::Exact } else { likeness(typed, text) }
     }
 
     /// A word that no text has must not hide those with all the others: it is named instead.
@@ -386,18 +421,27 @@ impl<'a> Scorer<'a> {
         let Seen { often, phrases, .. } = seen;
         let length = 0.7 + 0.3 * (seen.length as f64 / USUAL_LENGTH).min(4.0);
         let (mut values, mut covers) = ([0.0_f64; MOST_SLOTS], [0.0_f64; MOST_SLOTS]);
+        let mut named = [false; MOST_SLOTS];
         let mut spans = vec![(0.0_f64, 0.0_f64); self.question.spans.len()];
         for (number, (reading, often)) in self.question.readings.iter().zip(often).enumerate() {
             if *often == 0.0 {
                 continue;
             }
             let saturated = often * (SATURATION + 1.0) / (often + SATURATION * length);
-            let value = self.weight(number) * saturated;
+            let form = if reading.is_own() && !seen.exact[number] { OTHER_FORM } else { 1.0 };
+            let value = self.weight(number) * saturated * form;
             let cover = self.cover(reading, number);
             let (best, covered) = match reading.of {
-                ReadingOf::Slot(slot) if slot < MOST_SLOTS => (&mut values[slot], &mut covers[slot]),
+                ReadingOf::Slot(slot) if slot < MOST_SLOTS => {
+                    named[slot] |= reading.means_the_same();
+                    (&mut values[slot], &mut covers[slot])
+                }
                 ReadingOf::Slot(_) => continue,
                 ReadingOf::Span(span) => {
+                    if reading.means_the_same() {
+                        let places = &self.question.spans[span];
+                        named[places.from..places.to.min(MOST_SLOTS)].fill(true);
+                    }
                     let (best, covered) = &mut spans[span];
                     (best, covered)
                 }
@@ -427,18 +471,42 @@ impl<'a> Scorer<'a> {
                 score += PHRASE * there * (one + next);
             }
         }
-        let (mut covered, mut all, mut has) = (0.0, 0.0, 0);
+        let (mut covered, mut all, mut has, mut names) = (0.0, 0.0, 0, 0);
         for (place, weight) in self.slots.iter().enumerate().take(MOST_SLOTS) {
             covered += weight * covers[place];
             all += weight;
             if covers[place] >= HAS {
                 has |= 1 << place;
             }
+            names |= u32::from(named[place]) << place;
         }
         let coverage = if all > 0.0 { covered / all } else { 1.0 };
         let score = score * (1.0 - BY_COVERAGE + BY_COVERAGE * coverage);
-        Fit { score, coverage: coverage.max(self.all_there_is(&covers)), has }
+        Fit { score, coverage: coverage.max(self.all_there_is(&covers)), has, names }
     }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Likeness {
+    Exact,
+    Form,
+    /// It has the same stem by accident: rune and run, stripe and stripping.
+    OtherWord,
+}
+
+/// Of two words with the same stem.
+fn likeness(typed: &str, text: &str) -> Likeness {
+    let (typed, text) = (typed.to_ascii_lowercase(), text.to_ascii_lowercase());
+    if typed == text {
+        return Likeness::Exact;
+    }
+    let goes_on_otherwise = |with_e: &str, other: &str| {
+        let Some(stem) = with_e.strip_suffix('e').filter(|stem| stem.len() >= 3) else { return false };
+        let doubled = || stem.chars().next_back().is_some_and(|last| other[stem.len()..].starts_with(last));
+        other.strip_prefix(stem).is_some_and(|rest| rest.is_empty() || rest == "s" || doubled())
+    };
+    let other = goes_on_otherwise(&typed, &text) || goes_on_otherwise(&text, &typed);
+    if other { Likeness::OtherWord } else { Likeness::Form }
 }
 
 /// What of a question is in a text.
@@ -446,6 +514,8 @@ impl<'a> Scorer<'a> {
 pub struct Seen {
     /// Per reading and per phrase.
     often: Vec<f64>,
+    /// Whether a word stands there as it was typed.
+    exact: Vec<bool>,
     phrases: Vec<f64>,
     /// Per field, its words.
     fields: Vec<Vec<(u64, f64)>>,
@@ -759,7 +829,7 @@ mod tests {
 
     #[test]
     fn what_covers_little_is_not_shown() {
-        let fit = |coverage: f64| Fit { score: 1.0, coverage, has: 0 };
+        let fit = |coverage: f64| Fit { score: 1.0, coverage, has: 0, names: 0 };
         let kept = |coverages: &[f64]| {
             let mut found: Vec<Fit> = coverages.iter().copied().map(fit).collect();
             keep_relevant(&mut found, 0, |fit| *fit);

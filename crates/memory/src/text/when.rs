@@ -1,5 +1,7 @@
 //! Words of time in a question: "last week", "in March", 三日前, 先月末.
 
+use std::cell::Cell;
+
 use tidegate_core::text::fold::narrow;
 use tidegate_core::time::Millis;
 
@@ -13,24 +15,43 @@ pub(super) struct TimeWish {
     pub(super) since: Millis,
     /// Exclusive.
     pub(super) until: Millis,
+    /// The same of earlier years, the last one first, if the year was not said.
+    pub(super) earlier: Vec<(Millis, Millis)>,
     /// Byte ranges of the words, in order.
     pub(super) words: Vec<(usize, usize)>,
 }
+
+/// How many years before the last one a month or a date without a year may mean.
+const EARLIER: i64 = 3;
 
 /// Days from 1970-01-01, the last one included.
 type Days = (i64, i64);
 
 pub(super) fn find_time(text: &str, local: &LocalTime) -> Option<TimeWish> {
     let today = local.day(local.now);
-    let calendar = Calendar { today };
-    let mut found = find_english(text, &calendar);
-    found.extend(find_japanese(text, &calendar));
+    let calendar = Calendar { today, years_back: 0, asked_year: Cell::new(false) };
+    let wish = find_time_in(text, local, &calendar)?;
+    if !calendar.asked_year.get() {
+        return Some(wish);
+    }
+    let of_year = |years_back| {
+        let calendar = Calendar { today, years_back, asked_year: Cell::new(false) };
+        find_time_in(text, local, &calendar).map(|wish| (wish.since, wish.until))
+    };
+    Some(TimeWish { earlier: (1..=EARLIER).filter_map(of_year).collect(), ..wish })
+}
+
+fn find_time_in(text: &str, local: &LocalTime, calendar: &Calendar) -> Option<TimeWish> {
+    let today = calendar.today;
+    let mut found = find_english(text, calendar);
+    found.extend(find_japanese(text, calendar));
     found.sort_by_key(|(words, _)| *words);
     let (from, to) =
         found.iter().map(|(_, days)| *days).reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))?;
     Some(TimeWish {
         since: local.begin_of(from),
         until: local.begin_of(to.min(today + 1) + 1),
+        earlier: Vec::new(),
         words: found.into_iter().map(|(words, _)| words).collect(),
     })
 }
@@ -57,6 +78,10 @@ impl LocalTime {
 
 struct Calendar {
     today: i64,
+    /// For a month without a year: how many years before the last one.
+    years_back: i64,
+    /// Whether there was such a month.
+    asked_year: Cell<bool>,
 }
 
 #[derive(Clone, Copy)]
@@ -109,7 +134,10 @@ impl Calendar {
     /// The last month of this number that has begun.
     fn named_month(&self, month: i64, year: Option<i64>, part: PartOfMonth) -> Days {
         let (this_year, this_month) = Calendar::month_of(self.today);
-        let year = year.unwrap_or(if month <= this_month { this_year } else { this_year - 1 });
+        let year = year.unwrap_or_else(|| {
+            self.asked_year.set(true);
+            this_year - i64::from(month > this_month) - self.years_back
+        });
         Calendar::month(year, month, part)
     }
 
@@ -322,6 +350,13 @@ fn english_at(words: &[&str], before: Option<&str>, calendar: &Calendar) -> Opti
                 {
                     return Some((length + 1, days));
                 }
+                let of_last_year =
+                    rest.starts_with(&["last", "year"]) || rest.starts_with(&["of", "last", "year"]);
+                if of_last_year {
+                    let year = Calendar::month_of(today).0 - 1;
+                    let words = rest.iter().position(|word| *word == "year").unwrap_or_default() + 1;
+                    return Some((length + words, calendar.named_month(number, Some(year), part)));
+                }
                 let days = calendar.named_month(number, year, part);
                 let days = if before == Some("since") { (days.0, calendar.today) } else { days };
                 return Some((length + usize::from(year.is_some()), days));
@@ -475,15 +510,26 @@ fn japanese_unit(text: &[char]) -> Option<(usize, Unit)> {
 fn japanese_at(text: &[char], before: Option<char>, calendar: &Calendar) -> Option<(usize, Days)> {
     let today = calendar.today;
     let day = |ago: i64| (today - ago, today - ago);
+    for (words, ago) in [(&["一昨年", "おととし"][..], 2), (&["昨年", "去年"], 1), (&["今年"], 0)]
+    {
+        let Some(length) = begins_any(text, words) else { continue };
+        let no = usize::from(text.get(length) == Some(&'の'));
+        let rest = &text[length + no..];
+        if let Some((digits, month @ 1..=12)) = japanese_number(rest)
+            && rest.get(digits) == Some(&'月')
+        {
+            let (more, part) = part_of_month(&rest[digits + 1..]);
+            let year = Calendar::month_of(today).0 - ago;
+            return Some((length + no + digits + 1 + more, calendar.named_month(month, Some(year), part)));
+        }
+        return Some((length, calendar.years_ago(ago)));
+    }
     for (words, days) in [
         (&["今日", "本日", "今朝", "さっき"][..], day(0)),
         (&["一昨日", "おととい", "おとつい"], day(2)),
         (&["昨日", "きのう", "昨晩", "昨夜"], day(1)),
         (&["先々週"], calendar.weeks_ago(2)),
         (&["今週"], calendar.weeks_ago(0)),
-        (&["一昨年", "おととし"], calendar.years_ago(2)),
-        (&["昨年", "去年"], calendar.years_ago(1)),
-        (&["今年"], calendar.years_ago(0)),
         (&["半年前"], (today - 220, today - 140)),
         (&["ここ数日"], (today - 5, today)),
         (&["最近", "このところ"], (today - 21, today)),
@@ -622,6 +668,9 @@ mod tests {
             ("二週間以内", (0, 14)),
             ("10月後半", (18, 33)),
             ("９月", (49, 78)),
+            ("去年の10月", (383, 413)),
+            ("October last year", (383, 413)),
+            ("一昨年", (687, 1051)),
             ("9月20日頃", (57, 61)),
             ("夏に", (79, 170)),
             ("月曜の会議", (2, 2)),
@@ -633,6 +682,21 @@ mod tests {
             );
             assert!(found.is_some_and(|found| expected.0 < 1 || found.0 == expected.0), "{text}: {found:?}");
         }
+    }
+
+    #[test]
+    fn a_month_without_a_year_may_be_of_an_earlier_one() {
+        let local = LocalTime { now: NOW, offsets: Vec::new() };
+        let years = |text: &str| -> Vec<String> {
+            let wish = find_time(text, &local).unwrap();
+            let all = std::iter::once((wish.since, wish.until)).chain(wish.earlier);
+            all.map(|(since, _)| since.day()).collect()
+        };
+        let october = ["2026-10-01", "2025-10-01", "2024-10-01", "2023-10-01"];
+        assert_eq!(years("october"), october);
+        assert_eq!(years("10月の不具合"), october);
+        assert_eq!(years("October 2025"), ["2025-10-01"]);
+        assert_eq!(years("last week").len(), 1);
     }
 
     #[test]

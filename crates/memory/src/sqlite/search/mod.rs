@@ -19,7 +19,7 @@ use super::row::{LogExtras, from_ms};
 use crate::answer::{self, Candidate, Identity};
 use crate::error::Result;
 use crate::text::{
-    self, Atom, Document, NamedProject, Question, ReadingOf, Scorer, Seen, Surroundings, WordCounts,
+    self, Atom, Document, NamedProject, Question, ReadingOf, Scorer, Seen, Surroundings, Wishes, WordCounts,
 };
 use crate::view::{Found, Hit, HitKind, Query};
 use load::load_text;
@@ -72,14 +72,12 @@ pub(super) fn search_store(store: &Connection, query: &Query) -> Result<Found> {
         return Ok(Found::default());
     }
     let limit = query.limit();
-    if !question.wishes.is_empty() {
+    for question in question.with_wishes() {
         let wished = scope.with_wishes(&question);
-        let mut found = StoreSearch::new(store, question.clone(), wished.clone(), limit)?.run()?;
-        if question.slots.is_empty() {
-            return Ok(found);
-        }
-        if question.wishes.is_exact() {
-            let newest = Question { wishes: question.wishes.clone(), ..Question::default() };
+        let newest = Question { wishes: question.wishes.clone(), ..Question::default() };
+        let (has_words, is_exact) = (!question.slots.is_empty(), question.wishes.is_exact());
+        let mut found = StoreSearch::new(store, question, wished.clone(), limit)?.run()?;
+        if has_words && is_exact {
             let more = StoreSearch::new(store, newest, wished, NEWEST)?.run()?;
             found = found.followed_by(more, limit);
         }
@@ -87,8 +85,18 @@ pub(super) fn search_store(store: &Connection, query: &Query) -> Result<Found> {
             return Ok(found);
         }
     }
+    if question.slots.is_empty() {
+        return Ok(Found::default());
+    }
     let unfulfilled = std::mem::take(&mut question.wishes).typed;
     let mut found = StoreSearch::new(store, question.clone(), scope.clone(), limit)?.run()?;
+    let of_name = question.projects_of_name(&projects);
+    if !of_name.is_empty() {
+        let wishes = Wishes { projects: of_name, ..Wishes::default() };
+        let newest = Question { wishes, ..Question::default() };
+        let scope = scope.with_wishes(&newest);
+        return Ok(found.followed_by(StoreSearch::new(store, newest, scope, limit)?.run()?, limit));
+    }
     if found.is_poor() && (found.hits.is_empty() || !is_large(count_all(store)?)) {
         question.widen();
         found = StoreSearch::new(store, question, scope, limit)?.run()?;
@@ -159,7 +167,7 @@ impl Scope {
         if !wishes.projects.is_empty() {
             let mut any: Vec<String> =
                 wishes.projects.iter().map(|id| quote_token(&index::project_token(*id))).collect();
-            any.push(all_of(&wishes.project_tokens, false));
+            any.extend(wishes.project_tokens.iter().map(|tokens| all_of(tokens, false)));
             scope.conditions.push(format!("({})", any.join(" OR ")));
         }
         if let Some((since, until)) = wishes.time {
@@ -173,6 +181,10 @@ impl Scope {
     fn wants_all_others(&self) -> bool {
         let all: usize = SORTS.iter().map(|sort| sort.len()).sum();
         self.others.iter().map(Vec::len).sum::<usize>() == all
+    }
+
+    fn wants(&self, kind: HitKind) -> bool {
+        self.others.iter().any(|sort| sort.contains(&kind))
     }
 
     fn is_limited(&self) -> bool {
@@ -327,30 +339,33 @@ impl<'a> StoreSearch<'a> {
 
     /// The newest texts in the scope: a question that names only a time or a project.
     fn list_newest(&mut self) -> Result<()> {
-        if self.scope.conditions.is_empty() {
-            let (from, to) = self.range();
-            for (table, is_wanted) in [("log", self.scope.logs), ("decision", !self.scope.others.is_empty())]
-            {
-                if is_wanted {
-                    let sql = format!(
-                        "SELECT doc FROM {table} WHERE doc >= ?1 AND doc < ?2 ORDER BY doc DESC LIMIT ?3"
-                    );
-                    let docs = self.query_docs(
-                        &sql,
-                        &[from.into(), to.into(), (READ_LOGS.cast_signed() as i64).into()],
-                    )?;
-                    self.candidates.extend(docs.into_iter().map(|doc| (doc, Vec::new())));
-                }
+        if !self.scope.conditions.is_empty() {
+            let conditions = self.scope.conditions.join(" AND ");
+            let mut docs = Vec::new();
+            if self.scope.logs {
+                docs = self.newest_docs(LOG_INDEX, &conditions, READ_OTHERS)?;
             }
+            docs.extend(self.list_others(&conditions)?);
+            self.candidates.extend(docs.into_iter().map(|doc| (doc, Vec::new())));
             return Ok(());
         }
-        for (index, is_wanted) in
-            [(LOG_INDEX, self.scope.logs), (OTHERS_INDEX, !self.scope.others.is_empty())]
-        {
-            if is_wanted {
-                let docs = self.newest_docs(index, &self.scope.conditions.join(" AND "), READ_OTHERS)?;
-                self.candidates.extend(docs.into_iter().map(|doc| (doc, Vec::new())));
-            }
+        let (from, to) = self.range();
+        // Each session has a topic: they are asked for only by themselves.
+        let scope = &self.scope;
+        let is_chosen = |kind: HitKind| !scope.wants_all_others() && scope.wants(kind);
+        let notes = is_chosen(HitKind::Stock) || is_chosen(HitKind::Progress);
+        let tables = [
+            ("log", scope.logs),
+            ("decision", scope.wants(HitKind::Decision)),
+            ("topic", is_chosen(HitKind::Topic)),
+            ("note", notes),
+        ];
+        for (table, _) in tables.into_iter().filter(|(_, is_wanted)| *is_wanted) {
+            let sql =
+                format!("SELECT doc FROM {table} WHERE doc >= ?1 AND doc < ?2 ORDER BY doc DESC LIMIT ?3");
+            let limit = READ_LOGS.cast_signed() as i64;
+            let docs = self.query_docs(&sql, &[from.into(), to.into(), limit.into()])?;
+            self.candidates.extend(docs.into_iter().map(|doc| (doc, Vec::new())));
         }
         Ok(())
     }
@@ -620,12 +635,14 @@ impl<'a> StoreSearch<'a> {
         let read = if TextTable::of(doc) == TextTable::Log {
             self.look_at_log(doc, scorer, &mut room)?
         } else {
-            load_text(self.store, doc)?.filter(|text| self.scope.has_time(text.at)).map(|text| ReadText {
-                doc,
-                seen: text.with(|document| scorer.look(document, &mut room)),
-                identity: text.identity,
-                worth: text.worth,
-            })
+            load_text(self.store, doc)?
+                .filter(|text| self.scope.has_time(text.at) && self.scope.wants(text.kind))
+                .map(|text| ReadText {
+                    doc,
+                    seen: text.with(|document| scorer.look(document, &mut room)),
+                    identity: text.identity,
+                    worth: text.worth,
+                })
         };
         self.room = room;
         let age = text::freshness(index::doc_time(doc), self.newest);
