@@ -32,10 +32,12 @@ pub struct Acting<'a> {
     /// The project of the current folder.
     pub own: Option<&'a RelayProject>,
     pub session: Option<&'a str>,
+    /// Who decides, where that is known.
+    pub by: Option<record::TakenBy>,
 }
 
-/// By id, name, or a path inside it.
-pub fn find_project(store: &mut dyn Store, named: &str) -> Result<MemoryProject> {
+/// By id, name, or a path inside it. Of several projects with one name, the last active one.
+fn find_any_project(store: &mut dyn Store, named: &str) -> Result<MemoryProject> {
     if let Ok(id) = named.parse::<i64>()
         && let Some(found) = store.project(id)?
     {
@@ -66,10 +68,9 @@ pub fn find_project(store: &mut dyn Store, named: &str) -> Result<MemoryProject>
     Err(Error::new(ErrorKind::Missing, format!("there is no project `{}`", one_line(named, 80))).hint(hint))
 }
 
-/// Like [`find_project`], but refuses a name that several projects share instead of taking the last active
-/// one.
-pub fn find_project_exactly(store: &mut dyn Store, named: &str) -> Result<MemoryProject> {
-    let found = find_project(store, named)?;
+/// By id, name, or a path inside it; a name that several projects share is refused.
+pub fn find_project(store: &mut dyn Store, named: &str) -> Result<MemoryProject> {
+    let found = find_any_project(store, named)?;
     if found.row.name != named || found.id.to_string() == named {
         return Ok(found);
     }
@@ -215,6 +216,58 @@ pub struct Authored {
     pub hit: Hit,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
+    /// The decision itself, or those that were taken in the log, as far as they do not simply stand.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub standing: Vec<DecisionStanding>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DecisionStanding {
+    pub decision: i64,
+    #[serde(flatten)]
+    pub standing: Standing,
+}
+
+/// What became of a decision that does not simply stand.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+pub enum Standing {
+    Retracted,
+    Superseded { by: i64 },
+    Conflict { with: Vec<i64> },
+}
+
+pub fn standing_of(decision: &Decision) -> Option<Standing> {
+    match (decision.row.retracted, decision.superseded_by) {
+        (Some(_), _) => Some(Standing::Retracted),
+        (None, Some(by)) => Some(Standing::Superseded { by }),
+        (None, None) if decision.conflicts.is_empty() => None,
+        (None, None) => Some(Standing::Conflict { with: decision.conflicts.clone() }),
+    }
+}
+
+/// Decisions of one log that are looked at.
+const OF_LOG: usize = 200;
+
+fn standings(store: &mut dyn Store, hit: &Hit) -> Result<Vec<DecisionStanding>> {
+    let decisions: Vec<Decision> = match hit.kind {
+        HitKind::Decision => store.decision(hit.id.parse().unwrap_or_default())?.into_iter().collect(),
+        HitKind::Log => {
+            let session = store.log(&hit.id)?.and_then(|log| log.row.session);
+            let Some(session) = session else { return Ok(Vec::new()) };
+            let filter = Filter { session: Some(session), all: true, ..Filter::default() };
+            store.decisions(&filter, &Page { limit: OF_LOG, after: None })?.rows
+        }
+        HitKind::Topic | HitKind::Stock | HitKind::Progress => Vec::new(),
+    };
+    let is_of_hit = |decision: &&Decision| {
+        let uid = &decision.row.uid;
+        *uid == hit.uid || hit.kind == HitKind::Log && record::relay_of_decision(uid) == Some(&hit.uid)
+    };
+    let standing = |decision: &Decision| {
+        standing_of(decision).map(|standing| DecisionStanding { decision: decision.id, standing })
+    };
+    Ok(decisions.iter().filter(is_of_hit).filter_map(standing).collect())
 }
 
 /// `authors` are teammates, by the uid of their log.
@@ -223,7 +276,9 @@ pub fn with_authors(
     hits: Vec<Hit>,
     authors: &BTreeMap<record::Uid, String>,
 ) -> Result<Vec<Authored>> {
-    let with_author = |hit: Hit| Ok(Authored { by: author_of(store, &hit, authors)?, hit });
+    let with_author = |hit: Hit| {
+        Ok(Authored { by: author_of(store, &hit, authors)?, standing: standings(store, &hit)?, hit })
+    };
     hits.into_iter().map(with_author).collect()
 }
 
@@ -478,7 +533,7 @@ fn put_decision(
         reason: reason.map(|reason| clean_reason(reason, &mut redacted)).transpose()?.unwrap_or_default(),
         supersedes,
         retracted: None,
-        taken_by: session.as_ref().map(|_| record::TakenBy::Model),
+        taken_by: acting.by.or(session.as_ref().map(|_| record::TakenBy::Model)),
         session,
         created: acting.now,
         updated: acting.now,
@@ -543,6 +598,7 @@ pub fn confirm_decision(store: &mut dyn Store, now: Millis, id: i64) -> Result<D
     if old.row.taken_by == Some(record::TakenBy::Person) {
         return Ok(old);
     }
+    check_own_decision(&old)?;
     let updated = next_version(now, old.row.updated);
     let row = record::DecisionRow { taken_by: Some(record::TakenBy::Person), updated, ..old.row };
     check_changed(&store.put(&[Record::Decision(row)])?)?;

@@ -1,11 +1,12 @@
 //! Rows of the memory, as people read them.
 
 use tidegate_core::time::Millis;
+use tidegate_memory::act::{self, DecisionStanding, Standing};
 use tidegate_memory::act::{author_of_decision, author_of_log, author_of_teammate};
 use tidegate_memory::record::TopicStatus;
 use tidegate_memory::team::has_folder;
 use tidegate_memory::text::one_line as line;
-use tidegate_memory::view::{Decision, Log, MemoryProject, Topic};
+use tidegate_memory::view::{Decision, Hit, HitKind, Log, MemoryProject, Topic};
 
 use crate::bilingual::{Bilingual, both, count_en};
 use crate::local_time::LocalClock;
@@ -90,16 +91,29 @@ pub(super) fn project_row(project: &MemoryProject) -> ShownRow {
 
 /// Why a decision no longer counts, or what contradicts it.
 pub(super) fn describe_end(decision: &Decision) -> Option<Bilingual> {
-    match (decision.row.retracted, decision.superseded_by) {
-        (Some(_), _) => Some(both!("taken back", "取り消し済み")),
-        (None, Some(by)) => Some(both!("replaced by decision {by}", "決定{by}に置き換え済み")),
-        (None, None) if !decision.conflicts.is_empty() => {
-            let ids: Vec<String> = decision.conflicts.iter().map(ToString::to_string).collect();
+    act::standing_of(decision).as_ref().map(describe_standing)
+}
+
+pub(crate) fn describe_standing(standing: &Standing) -> Bilingual {
+    match standing {
+        Standing::Retracted => both!("taken back", "取り消し済み"),
+        Standing::Superseded { by } => both!("replaced by decision {by}", "決定{by}に置き換え済み"),
+        Standing::Conflict { with } => {
+            let ids: Vec<String> = with.iter().map(ToString::to_string).collect();
             let ids = ids.join(", ");
-            Some(both!("in conflict with decision {ids}", "決定{ids}と食い違っています"))
+            both!("in conflict with decision {ids}", "決定{ids}と食い違っています")
         }
-        (None, None) => None,
     }
+}
+
+/// Of a hit: its own decision, or one that was taken in it.
+pub(crate) fn describe_hit_standing(hit: &Hit, of: &DecisionStanding) -> Bilingual {
+    let state = describe_standing(&of.standing);
+    if hit.kind == HitKind::Decision {
+        return state;
+    }
+    let (id, Bilingual { en, ja }) = (of.decision, state);
+    both!("its decision {id} is {en}", "決定{id}は{ja}")
 }
 
 pub(super) fn describe_counts(decisions: u64, logs: u64) -> Bilingual {

@@ -7,7 +7,7 @@ use tidegate_memory::act::{self, Authored};
 use tidegate_memory::view::{HitKind, Query};
 
 use super::row_filter::RowFilter;
-use super::row_words::{describe_author, dotted, local_minute, short_uid, topic_of};
+use super::row_words::{describe_author, describe_hit_standing, dotted, local_minute, short_uid, topic_of};
 use super::{Opened, count_waiting_jobs, is_none, line, say_waiting, team};
 use crate::bilingual::{Bilingual, both};
 use crate::command::Outcome;
@@ -125,7 +125,7 @@ pub(super) fn run(args: &Args) -> Outcome {
 
 pub(crate) fn hits_page(clock: &LocalClock, hits: &[Authored], without: &[String]) -> Page {
     let mut page = Page::new();
-    for Authored { hit, by } in hits {
+    for Authored { hit, by, standing } in hits {
         page.gap();
         page.paragraph(data(line(&hit.title, 160)).strong());
         let mut details = vec![describe_kind(hit.kind, &hit.id)];
@@ -135,6 +135,7 @@ pub(crate) fn hits_page(clock: &LocalClock, hits: &[Authored], without: &[String
         });
         details.push(local_minute(clock, &hit.at));
         details.extend(by.as_deref().map(describe_author));
+        details.extend(standing.iter().map(|one| describe_hit_standing(hit, one)));
         page.indented(|page| {
             page.paragraph(Text::from(dotted(&details)).dim());
             if !hit.snippet.is_empty() {
@@ -177,6 +178,7 @@ mod tests {
     use super::*;
     use crate::print::looks::assert_looks;
     use tidegate_core::time::Millis;
+    use tidegate_memory::act::{DecisionStanding, Standing};
     use tidegate_memory::view::Hit;
 
     #[test]
@@ -201,12 +203,18 @@ mod tests {
                     "検索の**設計**を変更し、二文字ずつ索引に入れる。辞書は持たない。",
                 ),
                 by: Some("conversation, session 91b38a40".to_owned()),
+                standing: vec![DecisionStanding { decision: 4, standing: Standing::Superseded { by: 7 } }],
             },
             Authored {
                 hit: hit(HitKind::Decision, "7", "Bigrams for Japanese, whole words for everything else", ""),
                 by: Some("author not recorded".to_owned()),
+                standing: vec![DecisionStanding { decision: 7, standing: Standing::Retracted }],
             },
-            Authored { hit: hit(HitKind::Stock, "x", "One lock per project", "**lock**"), by: None },
+            Authored {
+                hit: hit(HitKind::Stock, "x", "One lock per project", "**lock**"),
+                by: None,
+                standing: Vec::new(),
+            },
         ];
         let clock = LocalClock::utc(Millis(1_794_963_600_000));
         assert_looks("memory-search", &hits_page(&clock, &hits, &[]));

@@ -9,6 +9,7 @@ use super::arguments::parse_times;
 use super::schema::{self, text};
 use super::{Content, Does, Done, Tool, parse_arguments, rows};
 use crate::command::mcp::memory::{Memory, ProjectName};
+use crate::command::memory::row_words::describe_hit_standing;
 use crate::local_time::LocalClock;
 
 pub(super) const TOOL: Tool = Tool { name: "search", definition, does: Does::Looks(call) };
@@ -27,6 +28,7 @@ fn definition() -> Value {
             "project": { "type": ["string", "null"], "description": "The project's name" },
             "topic": { "type": ["string", "null"], "description": "The topic's title" },
             "by": text("Who recorded it, where that is known"),
+            "standing": schema::list(&json!({ "type": "object" }), "Decisions in it that were replaced or taken back, or are in conflict"),
             "at": text("When it was said, UTC"),
         }),
         &["kind", "id", "title", "snippet", "at"],
@@ -95,13 +97,17 @@ fn call(given: Value, memory: Option<&mut Memory>) -> Done {
     let (hits, without) = memory.search(&query)?;
     let mut lines: Vec<String> = hits
         .iter()
-        .map(|Authored { hit, by }| {
+        .map(|Authored { hit, by, standing }| {
             let kind = serde_json::to_value(hit.kind).unwrap_or_default();
             let place =
                 [&hit.project, &hit.topic].into_iter().flatten().cloned().collect::<Vec<_>>().join(": ");
             let day: String = hit.at.chars().take(10).collect();
             let kind = kind.as_str().unwrap_or_default();
-            let by = by.as_ref().map(|by| format!("; {by}")).unwrap_or_default();
+            let mut by = by.as_ref().map(|by| format!("; {by}")).unwrap_or_default();
+            for one in standing {
+                by.push_str("; ");
+                by.push_str(&describe_hit_standing(hit, one).en);
+            }
             format!(
                 "{kind} {}  {day}  {}  ({place}{by})\n    {}",
                 hit.id,
