@@ -178,9 +178,10 @@ impl Opened {
         &mut self,
         act: impl FnOnce(&mut Memory, &Acting<'_>) -> tidegate_memory::error::Result<T>,
     ) -> Result<T, CliError> {
-        let by = match approval::is_by_agent(&self.here.env) {
-            true => Some(TakenBy::Model),
-            false => approval::is_at_terminal().then_some(TakenBy::Person),
+        let by = if approval::is_by_agent(&self.here.env) {
+            Some(TakenBy::Model)
+        } else {
+            approval::is_at_terminal().then_some(TakenBy::Person)
         };
         let session = self.here.env.session.as_deref();
         let acting = Acting { now: self.here.now, own: self.own.as_ref(), session, by };
