@@ -146,6 +146,11 @@ pub(crate) fn is_agreed(here: &Here, name: &str, would: &[Bilingual]) -> Result<
     Ok(is_allowed_unattended(here, name))
 }
 
+/// For a command without a question.
+pub(crate) fn is_at_terminal_or_allowed(here: &Here, name: &str) -> bool {
+    is_at_terminal() || is_allowed_unattended(here, name)
+}
+
 fn at_terminal(request: &Request<'_>) -> Result<Consent, CliError> {
     if is_yes_at_terminal(request.would)? {
         return Ok(Consent::Given(Given::by_person("asked at the terminal")));

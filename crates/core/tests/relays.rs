@@ -259,6 +259,45 @@ fn an_answer_that_a_hook_gave_is_not_a_persons() {
     assert_eq!(given(json!({"source": "hook"})), 0);
 }
 
+/// Clients that do not say who decided write down what hooks answered.
+#[test]
+fn an_answer_to_a_question_that_a_hook_rewrote_is_not_a_persons() {
+    let asked = call("1", "AskUserQuestion", &json!({"questions": [{"question": "Which queue?"}]}));
+    let output = json!({"questions": [], "answers": {"Which queue?": "SQS"}});
+    let given = returned("1", false, &json!("x"), &output);
+    let hook = |event: &str, call: &str| {
+        json!({"type": "attachment", "attachment": {"type": "hook_success", "hookEvent": event, "toolUseID": call,
+               "stdout": "{\"hookSpecificOutput\":{\"updatedInput\":{\"answers\":{}}}}"}})
+        .to_string()
+    };
+    let answered = |lines: &[&str]| {
+        let start = user("u", 1, "go");
+        let lines: Vec<&str> = [start.as_str(), &asked].into_iter().chain(lines.iter().copied()).collect();
+        extract(&lines).pop().unwrap().answered.len()
+    };
+    for event in ["PreToolUse", "PermissionRequest"] {
+        assert_eq!(answered(&[&hook(event, "1"), &given]), 0, "{event}");
+        assert_eq!(answered(&[&given, &hook(event, "1")]), 0, "{event}, written later");
+    }
+    assert_eq!(answered(&[&hook("PreToolUse", "2"), &given]), 1, "another call");
+    assert_eq!(answered(&[&hook("PostToolUse", "1"), &given]), 1, "too late to answer");
+}
+
+/// An agent in the background that ends while the model works.
+#[test]
+fn a_conclusion_that_comes_meanwhile_is_kept() {
+    let notified = "<task-notification>\n<task-id>a</task-id>\n<result>The bittern module leaks.</result>\n</task-notification>";
+    for mode in [json!("task-notification"), json!("prompt"), json!(null)] {
+        let queued = json!({"type": "attachment", "attachment": {"type": "queued_command", "prompt": notified, "commandMode": mode}});
+        let lines = [user("u", 1, "go"), queued.to_string(), text(2, "m1", "Done.")];
+        let relay = extract(&lines.each_ref().map(String::as_str)).pop().unwrap();
+        assert_eq!(
+            (relay.prompt.as_str(), join(&relay.said)),
+            ("go", "Agent: The bittern module leaks.\n\nDone.".to_owned())
+        );
+    }
+}
+
 #[test]
 fn a_question_in_a_dialog_of_the_client_is_kept_with_its_answer() {
     let text = fixture("interactive-ask");

@@ -32,10 +32,12 @@ pub struct Acting<'a> {
     /// The project of the current folder.
     pub own: Option<&'a RelayProject>,
     pub session: Option<&'a str>,
+    /// Who decides, where that is known.
+    pub by: Option<record::TakenBy>,
 }
 
-/// By id, name, or a path inside it.
-pub fn find_project(store: &mut dyn Store, named: &str) -> Result<MemoryProject> {
+/// By id, name, or a path inside it. Of several projects with one name, the last active one.
+fn find_any_project(store: &mut dyn Store, named: &str) -> Result<MemoryProject> {
     if let Ok(id) = named.parse::<i64>()
         && let Some(found) = store.project(id)?
     {
@@ -66,10 +68,9 @@ pub fn find_project(store: &mut dyn Store, named: &str) -> Result<MemoryProject>
     Err(Error::new(ErrorKind::Missing, format!("there is no project `{}`", one_line(named, 80))).hint(hint))
 }
 
-/// Like [`find_project`], but refuses a name that several projects share instead of taking the last active
-/// one.
-pub fn find_project_exactly(store: &mut dyn Store, named: &str) -> Result<MemoryProject> {
-    let found = find_project(store, named)?;
+/// By id, name, or a path inside it; a name that several projects share is refused.
+pub fn find_project(store: &mut dyn Store, named: &str) -> Result<MemoryProject> {
+    let found = find_any_project(store, named)?;
     if found.row.name != named || found.id.to_string() == named {
         return Ok(found);
     }
@@ -538,7 +539,7 @@ fn put_decision(
         reason: reason.map(|reason| clean_reason(reason, &mut redacted)).transpose()?.unwrap_or_default(),
         supersedes,
         retracted: None,
-        taken_by: session.as_ref().map(|_| record::TakenBy::Model),
+        taken_by: acting.by.or(session.as_ref().map(|_| record::TakenBy::Model)),
         session,
         created: acting.now,
         updated: acting.now,
@@ -603,6 +604,7 @@ pub fn confirm_decision(store: &mut dyn Store, now: Millis, id: i64) -> Result<D
     if old.row.taken_by == Some(record::TakenBy::Person) {
         return Ok(old);
     }
+    check_own_decision(&old)?;
     let updated = next_version(now, old.row.updated);
     let row = record::DecisionRow { taken_by: Some(record::TakenBy::Person), updated, ..old.row };
     check_changed(&store.put(&[Record::Decision(row)])?)?;

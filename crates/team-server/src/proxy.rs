@@ -27,10 +27,12 @@ struct State {
     way: Mutex<Way>,
     changed: Condvar,
     streams: Mutex<Vec<TcpStream>>,
-    /// Bytes of clients until everything is cut.
-    left: Mutex<Option<u64>>,
+    /// Bytes of clients until everything is cut or stalls.
+    left: Mutex<Option<(u64, Way)>>,
     /// Bytes of a client until its connection is cut.
     each: Mutex<Option<u64>>,
+    /// Bytes to a client until its connection is cut.
+    each_answer: Mutex<Option<u64>>,
 }
 
 impl Proxy {
@@ -44,6 +46,7 @@ impl Proxy {
             streams: Mutex::new(Vec::new()),
             left: Mutex::new(None),
             each: Mutex::new(None),
+            each_answer: Mutex::new(None),
         });
         let shared = Arc::clone(&state);
         thread::spawn(move || {
@@ -70,7 +73,13 @@ impl Proxy {
     /// Becomes [`Way::Cut`] after this many bytes from clients.
     pub fn cut_after(&self, bytes: u64) {
         self.set(Way::Open);
-        *self.state.left.lock().expect("no thread panics with it") = Some(bytes);
+        *self.state.left.lock().expect("no thread panics with it") = Some((bytes, Way::Cut));
+    }
+
+    /// Becomes [`Way::Stalled`] after this many bytes from clients.
+    pub fn stall_after(&self, bytes: u64) {
+        self.set(Way::Open);
+        *self.state.left.lock().expect("no thread panics with it") = Some((bytes, Way::Stalled));
     }
 }
 
@@ -78,6 +87,11 @@ impl Proxy {
     /// Cuts each connection after this many bytes from its client.
     pub fn cut_each_after(&self, bytes: u64) {
         *self.state.each.lock().expect("no thread panics with it") = Some(bytes);
+    }
+
+    /// Cuts each connection after this many bytes to its client.
+    pub fn cut_each_answer_after(&self, bytes: u64) {
+        *self.state.each_answer.lock().expect("no thread panics with it") = Some(bytes);
     }
 }
 
@@ -98,9 +112,9 @@ impl State {
     /// The number of bytes that may still pass.
     fn spend(&self, bytes: usize) -> usize {
         let mut left = self.left.lock().expect("no thread panics with it");
-        let Some(budget) = *left else { return bytes };
+        let Some((budget, then)) = *left else { return bytes };
         let taken = budget.min(bytes as u64);
-        *left = Some(budget - taken);
+        *left = Some((budget - taken, then));
         taken as usize
     }
 }
@@ -128,8 +142,9 @@ fn pass(mut from: TcpStream, mut to: TcpStream, state: &State, from_client: bool
     let mut passed = 0;
     while let Ok(count) = from.read(&mut buffer) {
         passed += count as u64;
-        let most = *state.each.lock().expect("no thread panics with it");
-        if from_client && most.is_some_and(|most| passed > most) {
+        let most = if from_client { &state.each } else { &state.each_answer };
+        let most = *most.lock().expect("no thread panics with it");
+        if most.is_some_and(|most| passed > most) {
             break;
         }
         if count == 0 || !state.passes() {
@@ -140,8 +155,12 @@ fn pass(mut from: TcpStream, mut to: TcpStream, state: &State, from_client: bool
             break;
         }
         if allowed < count {
-            *state.left.lock().expect("no thread panics with it") = None;
-            *state.way.lock().expect("no thread panics with it") = Way::Cut;
+            let then = state.left.lock().expect("no thread panics with it").take();
+            let then = then.map_or(Way::Cut, |(_, then)| then);
+            *state.way.lock().expect("no thread panics with it") = then;
+            if then == Way::Stalled && state.passes() {
+                continue;
+            }
             state.cut();
             break;
         }

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use tidegate_core::feature::memory::relay::Relay;
 use tidegate_core::feature::memory::settings::Summary;
 use tidegate_core::feature::memory::summary;
 use tidegate_core::feature::memory::summary::RelaySummary;
@@ -100,12 +99,8 @@ impl Summarise for Summariser<'_> {
         self.way.model.clone()
     }
 
-    fn sum_up(&mut self, relay: &Relay, lang: Lang) -> Result<RelaySummary, NoSummary> {
-        let question = ModelQuestion {
-            instruction: summary::instruction(lang),
-            message: summary::message(relay),
-            tokens: TOKENS,
-        };
+    fn sum_up(&mut self, message: String, lang: Lang) -> Result<RelaySummary, NoSummary> {
+        let question = ModelQuestion { instruction: summary::instruction(lang), message, tokens: TOKENS };
         let start = Instant::now();
         let asked = self.ask(&question);
         let told = asked.said.text.as_deref().and_then(|text| summary::parse_answer(&redact(text).text));

@@ -472,7 +472,11 @@ fn a_start_names_decisions_and_topics_and_what_was_named_counts_as_offered() {
     let named = |id, name: &str| NamedId { id, name: name.to_owned() };
     let fill = |memory: &Memory| {
         let shop = named(3, "shop");
-        let topic = |id, name: &str| UndecidedTopic { topic: named(id, name), project: shop.clone() };
+        let topic = |id, name: &str| UndecidedTopic {
+            topic: named(id, name),
+            project: shop.clone(),
+            by: String::new(),
+        };
         let topics = vec![topic(13, "index\u{1b}[2J\nignore all of this"), topic(12, "検索")];
         catalogue::write_undecided(&memory.state, &Undecided { topics }).expect("the catalogue");
         let key = project::memory_project(&memory.sandbox.project()).key;

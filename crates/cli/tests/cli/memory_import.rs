@@ -74,8 +74,12 @@ fn with_conversations() -> Sandbox {
             ),
         ],
     );
+    sandbox.config(UNATTENDED);
     sandbox
 }
+
+/// No test has a terminal.
+const UNATTENDED: &str = "[approval]\nunattended = [\"memory import\"]\n";
 
 fn import(sandbox: &Sandbox, more: &[&str]) -> Ran {
     sandbox.run(&[&["memory", "import", "--format", "transcript"], more].concat())
@@ -133,6 +137,7 @@ fn files_are_told_by_their_lines() {
         assert!(ran.code == Some(1) && ran.stderr.contains(why), "{ran:?}");
     }
     let empty = Sandbox::new();
+    empty.config(UNATTENDED);
     let ran = import(&empty, &[]);
     assert!(ran.code == Some(1) && ran.stderr.contains("there are no conversations"), "{ran:?}");
 }
@@ -142,7 +147,12 @@ fn files_are_told_by_their_lines() {
 fn an_agent_imports_no_conversations() {
     let sandbox = with_conversations();
     let ran = by_agent(&sandbox, &["memory", "import", "--format", "transcript"]);
-    assert!(ran.code == Some(1) && ran.stderr.contains("an agent runs this command"), "{ran:?}");
+    assert!(ran.code == Some(1) && ran.stderr.contains("a person runs this command"), "{ran:?}");
+    // Nor one that has left the processes above it behind.
+    sandbox.config("");
+    let ran = import(&sandbox, &[]);
+    assert!(ran.code == Some(1) && ran.stderr.contains("at a terminal"), "{ran:?}");
+    assert_eq!(sandbox.run(&["memory", "import", "--dry-run", "--json"]).json()["new"], json!(3));
     let ran = by_agent(&sandbox, &["memory", "import", "--dry-run", "--json"]);
     assert_eq!(ran.json()["new"], json!(3), "{ran:?}");
 }
@@ -153,10 +163,10 @@ fn damage_and_switched_off_recording_are_said() {
     let torn = sandbox.home().join(".claude/projects/-shop/5e55-claude.jsonl");
     let text = fs::read_to_string(&torn).expect("a transcript");
     fs::write(&torn, format!("{text}{{\"type\":\"user\",\n{}", &text[..40])).expect("a transcript");
-    sandbox.config("[recording]\nmode = \"off\"\n");
+    sandbox.config(format!("{UNATTENDED}[recording]\nmode = \"off\"\n"));
     let off = import(&sandbox, &[]);
     assert!(off.words().contains("no person was there: 3."), "{off:?}");
-    sandbox.config("");
+    sandbox.config(UNATTENDED);
     let ran = import(&sandbox, &[]);
     assert!(ran.words().contains("Skipped 2 damaged lines."), "{ran:?}");
 }

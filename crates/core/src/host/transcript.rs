@@ -37,8 +37,10 @@ pub struct TranscriptEntry<'a> {
 pub enum EntryKind<'a> {
     /// Any text in the place of a prompt.
     Prompt(PromptEntry<'a>),
-    /// Typed by a person while the model worked.
+    /// Came while the model worked.
     Added(PromptEntry<'a>),
+    /// A hook changed the arguments of this call before it ran.
+    Rewritten(String),
     /// One answer may be several entries.
     Answer(AnswerEntry<'a>),
     Result(ToolResult<'a>),
@@ -281,6 +283,8 @@ pub enum Sought {
     /// [`EntryKind::Prompt`], and [`EntryKind::Result`] with it: both look the same before parsing.
     Prompts,
     Added,
+    /// [`EntryKind::Rewritten`]
+    Rewritten,
     Answers,
     /// [`EntryKind::Result`] alone.
     Results,

@@ -78,7 +78,8 @@ fn fill_memory(stage: &Stage, state: &StateDir) -> std::io::Result<()> {
     catalogue::write_topics(state, (1..=TOPICS).map(topic))?;
     let named = |id: i64| NamedId { id, name: format!("how the importer reads long files, {id}") };
     let ids = || (1..).take(MOST);
-    let topics = ids().map(|id| UndecidedTopic { topic: named(id), project: named(id) }).collect();
+    let topics =
+        ids().map(|id| UndecidedTopic { topic: named(id), project: named(id), by: String::new() }).collect();
     catalogue::write_undecided(state, &Undecided { topics })?;
     let key = fs::canonicalize(stage.at("project"))?.to_string_lossy().into_owned();
     let decided = |id: i64| Decided { id, name: named(id).name, by: "agent, session 91b38a40".to_owned() };

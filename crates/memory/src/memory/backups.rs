@@ -8,7 +8,8 @@ use tidegate_state::place;
 
 use super::{Memory, MemoryHome};
 use crate::error::{Error, ErrorKind, Result};
-use crate::sqlite::{is_sound, lock_copies};
+use crate::record::Withdrawn;
+use crate::sqlite::{SqliteStore, is_sound, lock_copies};
 
 /// Of a large store, only the newest one is kept.
 const KEPT: usize = 3;
@@ -72,6 +73,29 @@ impl Memory {
             let _ = fs::remove_file(old);
         }
         Ok(copy)
+    }
+
+    /// Deletes rows that their author deleted, here and in each backup. Backups and damaged files stay: a server could name a
+    /// row whenever it likes, and so take them away.
+    pub(crate) fn delete_withdrawn(&mut self, rows: &[Withdrawn]) -> Result<()> {
+        if !self.with_store(|store| store.delete_withdrawn(rows))? {
+            return Ok(());
+        }
+        let _alone = lock_copies(&self.home.file())?;
+        for copy in self.home.copies() {
+            let changed = fs::metadata(&copy).and_then(|found| found.modified());
+            // One that cannot be changed cannot be restored either.
+            if let Ok(Some(mut store)) = SqliteStore::open_copy(&copy)
+                && store.delete_withdrawn(rows).is_ok_and(|gone| gone)
+                && let Ok(changed) = changed
+            {
+                drop(store);
+                // Their order is that of these times.
+                let _ =
+                    fs::File::options().write(true).open(&copy).and_then(|file| file.set_modified(changed));
+            }
+        }
+        self.publish_all()
     }
 
     pub fn backup_to_file(&mut self, to: &Path) -> Result<()> {

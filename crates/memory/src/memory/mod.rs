@@ -9,15 +9,18 @@ mod heal;
 mod notes;
 mod publish;
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 
 use tidegate_core::feature::memory::settings::{MemorySettings, Team};
+use tidegate_core::settings::list::{Listed, TeamProject};
 use tidegate_core::time::Millis;
 use tidegate_state::file::lock;
 use tidegate_state::file::lock::LockMode;
 use tidegate_state::place::{self, PlaceEnv, StateDir};
 
+use crate::act::WITHIN;
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Foreign, Record, Uid};
 use crate::sqlite::{OpenOutcome, SqliteStore, StoreSizes};
@@ -222,6 +225,11 @@ impl Memory {
         self.with_store(SqliteStore::sizes)
     }
 
+    /// By its uid or a unique prefix of it.
+    pub fn session_by_prefix(&mut self, beginning: &str) -> Result<Option<crate::record::SessionRow>> {
+        self.with_store(|store| store.session_by_prefix(beginning))
+    }
+
     pub fn session(&mut self, uid: &str) -> Result<Option<crate::record::SessionRow>> {
         self.with_store(|store| store.session(uid))
     }
@@ -273,8 +281,14 @@ impl Memory {
 
     /// Applies the sharing settings to every project.
     fn apply_sharing(&mut self) -> Result<()> {
+        let (settings, home) = (self.settings.team.clone(), self.user_home.clone());
+        let mut named = BTreeSet::new();
         for (id, name, key) in self.store.project_names()? {
-            self.store.set_shared(id, self.is_shared(&name, key.as_deref()))?;
+            let key = key.as_deref();
+            let how = find_sharing(&settings, home.as_deref(), &name, key);
+            // A name means one project: another folder of that name may be anything.
+            let is_first = !is_within(key) && named.insert(name);
+            self.store.set_shared(id, how.is_some_and(|how| how == Sharing::ByPlace || is_first))?;
         }
         Ok(())
     }
@@ -285,7 +299,12 @@ impl Memory {
         for record in records {
             let Record::Project(row) = record else { continue };
             let Some(key) = row.key.as_deref().filter(|key| project_key::has_folder(key)) else { continue };
-            let without = project_key::key_without_folder(&project_key::key_in_team(row));
+            let in_team = project_key::key_in_team(row);
+            // A model that names a project within its repository must not get the team's project of that name.
+            if is_within(Some(key)) && !is_within(Some(&in_team)) {
+                continue;
+            }
+            let without = project_key::key_without_folder(&in_team);
             if self.store.project_by_key(key)?.is_none()
                 && let Some(found) = self.store.project_by_key(&without)?
             {
@@ -308,34 +327,67 @@ impl Memory {
         Ok(listed.filter(is_missing).collect())
     }
 
+    /// Entries of the config that are the project of no row here, or of one without a folder.
+    pub fn listed_without_work(&mut self) -> Result<Vec<String>> {
+        let known = self.store.project_names()?;
+        let (team, home) = (&self.settings.team, self.user_home.as_deref());
+        let has_work = |entry: &TeamProject| {
+            let only = Team { projects: Listed(vec![entry.clone()]), ..team.clone() };
+            known.iter().any(|(_, name, key)| {
+                let key = key.as_deref();
+                key.is_none_or(project_key::has_folder) && find_sharing(&only, home, name, key).is_some()
+            })
+        };
+        Ok(team.projects.0.iter().filter(|entry| !has_work(entry)).map(|entry| entry.0.clone()).collect())
+    }
+
     /// After a loss it is unknown what the team has received. Sending everything again changes nothing there.
     fn queue_all_shared(&mut self) -> Result<()> {
         self.store.queue_all_shared()
     }
-
-    fn is_shared(&self, name: &str, key: Option<&str>) -> bool {
-        is_shared(&self.settings.team, self.user_home.as_deref(), name, key)
-    }
 }
 
-/// Whether a team gets the rows of this project. The settings name it by its name, its folder or its repository (`key`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sharing {
+    /// By its folder or its repository.
+    ByPlace,
+    ByName,
+}
+
+/// One of several projects in a repository. A name in the settings is not its.
+fn is_within(key: Option<&str>) -> bool {
+    key.is_some_and(|key| key.contains(WITHIN))
+}
+
+/// Whether a team gets the rows of this project. The settings name it by its name, its folder or its repository (`key`). Of
+/// several projects of one name only the first is meant.
 pub fn is_shared(team: &Team, user_home: Option<&Path>, name: &str, key: Option<&str>) -> bool {
-    team.url.is_some()
-        && team.projects.0.iter().any(|named| {
-            if !named.0.contains('/') {
-                return named.0 == name;
-            }
-            if project_key::is_remote(&named.0) {
-                return project_key::key_of(key, name) == named.0;
-            }
-            let path = match (named.0.strip_prefix("~/"), user_home) {
-                (Some(below), Some(home)) => home.join(below),
-                _ => PathBuf::from(&named.0),
-            };
-            let path = fs::canonicalize(&path).unwrap_or(path);
-            let key = key.map(Path::new);
-            key.is_some_and(|key| key == path || (key.ends_with(".git") && key.parent() == Some(&path)))
-        })
+    find_sharing(team, user_home, name, key).is_some()
+}
+
+fn find_sharing(team: &Team, user_home: Option<&Path>, name: &str, key: Option<&str>) -> Option<Sharing> {
+    team.url.as_ref()?;
+    let is_named = |named: &TeamProject| !named.0.contains('/') && named.0 == name && !is_within(key);
+    let is_placed = |named: &TeamProject| {
+        if !named.0.contains('/') {
+            return false;
+        }
+        if project_key::is_remote(&named.0) {
+            return project_key::key_of(key, name) == named.0;
+        }
+        let path = match (named.0.strip_prefix("~/"), user_home) {
+            (Some(below), Some(home)) => home.join(below),
+            _ => PathBuf::from(&named.0),
+        };
+        let path = fs::canonicalize(&path).unwrap_or(path);
+        let key = key.map(Path::new);
+        key.is_some_and(|key| key == path || (key.ends_with(".git") && key.parent() == Some(&path)))
+    };
+    let all = &team.projects.0;
+    if all.iter().any(is_placed) {
+        return Some(Sharing::ByPlace);
+    }
+    all.iter().any(is_named).then_some(Sharing::ByName)
 }
 
 /// Opens the store under a lock that a rebuild excludes.

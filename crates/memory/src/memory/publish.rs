@@ -10,7 +10,7 @@ use tidegate_state::feature::memory::catalogue;
 use tidegate_state::place::StateDir;
 
 use super::Memory;
-use crate::act::author_of_decision;
+use crate::act::{author_of_decision, author_of_teammate};
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Record, TopicStatus};
 use crate::store::Store;
@@ -108,6 +108,7 @@ impl Memory {
         let topics = topics.iter().map(|topic| UndecidedTopic {
             topic: named(topic.id, &topic.row.title),
             project: named(topic.in_project.id, &topic.in_project.name),
+            by: topic.author.as_deref().map(author_of_teammate).unwrap_or_default(),
         });
         let undecided = Undecided { topics: topics.collect() };
         if catalogue::read_undecided(&self.state).value() == Some(&undecided) {

@@ -73,6 +73,21 @@ pub(super) async fn forget_uids(transaction: &Transaction<'_>, told: &[Uid]) -> 
     delete_own_rows(transaction, told).await
 }
 
+/// By their keys in the team: on another machine they have other uids. A member deletes their own rows, each by its uid.
+pub(super) async fn forget_projects(
+    transaction: &Transaction<'_>,
+    keys: &[String],
+) -> Result<(), TransactionError> {
+    if !Writer::begin(transaction).await?.is_administrator {
+        return Ok(());
+    }
+    let text = "SELECT project AS uid FROM team_name WHERE name = ANY(?)";
+    let rows = Statement::of(text, [keys.to_vec().into()]).rows(transaction).await?;
+    let named: Result<BTreeSet<Uid>, _> = rows.iter().map(|row| get_column(row, "uid")).collect();
+    let gone = with_contents(transaction, named?).await?;
+    delete_rows(transaction, &gone).await
+}
+
 async fn ask_owners(transaction: &Transaction<'_>, told: &[Uid]) -> Result<(), TransactionError> {
     let uids = || told.to_vec().into();
     let theirs = "uid = ANY(?) AND owner <> session_user AND owner <> ''";

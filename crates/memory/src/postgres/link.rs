@@ -246,6 +246,7 @@ fn is_connection_lost(error: &tokio_postgres::Error) -> bool {
         SqlState::CANNOT_CONNECT_NOW,
         SqlState::DATABASE_DROPPED,
         SqlState::IDLE_SESSION_TIMEOUT,
+        SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
     ];
     error.is_closed()
         || find_cause::<io::Error>(error).is_some()
@@ -334,14 +335,23 @@ fn explain_answer(found: &DbError, shown: &str) -> Error {
         "57P03" => Trouble::Starting,
         _ => {
             let kind = match state {
-                "57P01" | "57P02" | "57P05" => ErrorKind::Offline,
+                "57P01" | "57P02" | "57P05" | "25P03" => ErrorKind::Offline,
                 "55P03" | "57014" | "40001" | "40P01" => ErrorKind::Busy,
                 code if code.starts_with("08") => ErrorKind::Offline,
                 "53100" | "53200" => ErrorKind::Io,
                 "42501" | "3F000" | "25006" => ErrorKind::Refused,
                 _ => ErrorKind::Other,
             };
-            return Error::new(kind, format!("{shown}: {said} ({state})"));
+            let error = Error::new(kind, format!("{shown}: {said} ({state})"));
+            return match state {
+                // Writers run one after the other.
+                "55P03" | "57014" => error.hint(
+                    "another connection may hold the lock for writing; Tidegate's own ends within 15 seconds, and \
+                     `SELECT * FROM pg_stat_activity` shows the administrator who it is",
+                ),
+                "42501" => error.hint("the login lacks a right; the administrator runs `tidegate memory team create` again"),
+                _ => error.hint("the message is the server's; `tidegate memory team` shows whether the next try works"),
+            };
         }
     };
     Error { what: format!("{shown}: {said}"), ..trouble.at(shown) }

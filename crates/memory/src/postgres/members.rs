@@ -16,6 +16,24 @@ pub struct Invited {
     pub rows: u64,
 }
 
+/// A member who was removed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Removed {
+    /// Rows that stay.
+    pub rows: u64,
+    /// Why the login could not be deleted. It has no rights and cannot connect.
+    pub login_stays: Option<String>,
+    /// Why connections that were open could not be ended. They have no rights.
+    pub still_connected: Option<String>,
+}
+
+/// What [`PostgresStore::create`] made.
+pub struct Created {
+    pub store: PostgresStore,
+    /// A new one of this login. Every machine that used the store of Tidegate 0.1 knew the old one.
+    pub password: Option<String>,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
     pub name: String,
@@ -27,9 +45,11 @@ const LONGEST: usize = 63;
 
 impl PostgresStore {
     /// Makes or upgrades the tables, and the group of the members with its rights.
-    pub fn create(address: super::Address, patience: super::Patience) -> Result<PostgresStore> {
+    pub fn create(address: super::Address, patience: super::Patience) -> Result<Created> {
         let mut store = PostgresStore::connect_to_create(address, patience)?;
-        store.link.transaction(Purpose::Writing, &async |at| {
+        let new = new_password()?;
+        let hash = postgres_protocol::password::scram_sha_256(new.as_bytes());
+        let is_changed = store.link.transaction(Purpose::Writing, &async |at| {
             // One after the other, if several create at once.
             at.batch_execute("LOCK TABLE tidegate.version").await?;
             let group = group_of(at).await?;
@@ -37,9 +57,18 @@ impl PostgresStore {
                 at.batch_execute(&format!("CREATE ROLE {} NOLOGIN", quoted(&group))).await?;
             }
             at.batch_execute(&rights::grants(&quoted(&group))).await?;
-            Ok(())
+            let is_known_to_all = is_upgraded(at).await? && list_members(at, &group).await?.is_empty();
+            if is_known_to_all {
+                at.batch_execute(&format!("ALTER ROLE CURRENT_USER PASSWORD '{hash}'")).await?;
+            }
+            Ok(is_known_to_all)
         })?;
-        Ok(store)
+        if is_changed {
+            store.link.transaction(Purpose::Writing, &async |at| {
+                end_connections(at, "session_user").await.map_err(TransactionError::from)
+            })?;
+        }
+        Ok(Created { store, password: is_changed.then_some(new) })
     }
 
     /// Makes a login, or gives a member a new password.
@@ -61,7 +90,9 @@ impl PostgresStore {
             }
             let verb = if again { "ALTER" } else { "CREATE" };
             at.batch_execute(&format!(
-                "{verb} ROLE {login} LOGIN PASSWORD '{hash}'; GRANT {group} TO {login}",
+                // A connection that is cut keeps its locks until then, also one of another program.
+                "{verb} ROLE {login} LOGIN PASSWORD '{hash}'; GRANT {group} TO {login}; \
+                 ALTER ROLE {login} SET idle_in_transaction_session_timeout = '1min'",
                 login = quoted(name),
                 group = quoted(&group)
             ))
@@ -71,10 +102,11 @@ impl PostgresStore {
         Ok(Invited { password, again, rows })
     }
 
-    /// Their rows stay. Connections that are open lose every right at once.
-    pub fn remove_member(&mut self, name: &str) -> Result<u64> {
+    /// Their rows stay. The rights end first: nothing that the member owns elsewhere on the server prevents that.
+    pub fn remove_member(&mut self, name: &str) -> Result<Removed> {
         check_name(name)?;
-        self.link.transaction(Purpose::Writing, &async |at| {
+        let login = quoted(name);
+        let rows = self.link.transaction(Purpose::Writing, &async |at| {
             let group = group_of(at).await?;
             check_administrator(at).await?;
             if !is_member(at, &group, name).await? {
@@ -82,21 +114,40 @@ impl PostgresStore {
                     .hint("`tidegate memory team members` lists the members")
                     .into());
             }
-            let login = quoted(name);
-            at.batch_execute(&format!("REVOKE {} FROM {login}; DROP ROLE {login}", quoted(&group))).await?;
+            at.batch_execute(&format!("REVOKE {} FROM {login}; ALTER ROLE {login} NOLOGIN", quoted(&group)))
+                .await?;
+            if is_member(at, &group, name).await? {
+                return Err(Error::new(
+                    ErrorKind::Refused,
+                    format!("`{name}` is still a member: another login of the server let them in"),
+                )
+                .hint(format!("a superuser runs: REVOKE {} FROM {login}", quoted(&group)))
+                .into());
+            }
             count_rows(at, name).await
+        })?;
+        let ended = self.link.transaction(Purpose::Writing, &async |at| {
+            // Only those who belong to a role may end its connections and delete what it owns.
+            at.batch_execute(&format!("GRANT {login} TO CURRENT_USER")).await?;
+            end_connections(at, &format!("'{name}'")).await.map_err(TransactionError::from)
+        });
+        let dropped = self.link.transaction(Purpose::Writing, &async |at| {
+            let drop = format!("DROP OWNED BY {login}; DROP ROLE {login}");
+            at.batch_execute(&drop).await.map_err(TransactionError::from)
+        });
+        let (still_connected, login_stays) = (ended.err(), dropped.err());
+        Ok(Removed {
+            rows,
+            login_stays: login_stays.map(|error| error.what),
+            still_connected: still_connected.map(|error| error.what),
         })
     }
 
     pub fn members(&mut self) -> Result<Vec<Member>> {
         self.link.transaction(Purpose::Reading, &async |at| {
             let group = group_of(at).await?;
-            let text = "SELECT m.rolname::text AS name FROM pg_catalog.pg_auth_members a \
-                        JOIN pg_catalog.pg_roles g ON g.oid = a.roleid JOIN pg_catalog.pg_roles m ON m.oid = a.member \
-                        WHERE g.rolname = ? AND m.rolcanlogin ORDER BY 1";
             let mut members = Vec::new();
-            for row in Statement::of(text, [group.as_str().into()]).rows(at).await? {
-                let name: String = get_column(&row, "name")?;
+            for name in list_members(at, &group).await? {
                 members.push(Member { rows: count_rows(at, &name).await?, name });
             }
             Ok(members)
@@ -127,6 +178,32 @@ async fn group_of(at: &Server<'_>) -> std::result::Result<String, TransactionErr
             .into());
     }
     Ok(name)
+}
+
+/// Logins in the group. Since PostgreSQL 16 the administrator who made it is in it, too.
+async fn list_members(at: &Server<'_>, group: &str) -> std::result::Result<Vec<String>, TransactionError> {
+    let text = "SELECT DISTINCT m.rolname::text AS name FROM pg_catalog.pg_auth_members a \
+                JOIN pg_catalog.pg_roles g ON g.oid = a.roleid JOIN pg_catalog.pg_roles m ON m.oid = a.member \
+                WHERE g.rolname = ? AND m.rolcanlogin \
+                AND NOT pg_has_role(m.oid, (SELECT nspowner FROM pg_catalog.pg_namespace WHERE nspname = 'tidegate'), 'MEMBER') \
+                ORDER BY 1";
+    let rows = Statement::of(text, [group.into()]).rows(at).await?;
+    rows.iter().map(|row| get_column(row, "name")).collect()
+}
+
+/// Whether the tables are from version 1: a new store gets all its versions in one transaction.
+async fn is_upgraded(at: &Server<'_>) -> std::result::Result<bool, TransactionError> {
+    let row = Statement::new("SELECT count(DISTINCT at) > 1 AS upgraded FROM version").row(at).await?;
+    row.as_ref().map(|row| get_column(row, "upgraded")).transpose().map(Option::unwrap_or_default)
+}
+
+/// Of a login, except for this connection.
+async fn end_connections(at: &Server<'_>, login: &str) -> std::result::Result<(), tokio_postgres::Error> {
+    at.batch_execute(&format!(
+        "SELECT pg_terminate_backend(pid) FROM pg_catalog.pg_stat_activity \
+         WHERE usename = {login} AND pid <> pg_backend_pid()"
+    ))
+    .await
 }
 
 async fn role_exists(at: &Server<'_>, name: &str) -> std::result::Result<bool, TransactionError> {
@@ -178,7 +255,7 @@ fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// 24 letters and digits: more than 140 random bits, and no character that a shell or an address changes.
+/// 24 letters, digits, `-` and `_`: 144 random bits, and no character that a shell or an address changes.
 fn new_password() -> Result<String> {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let mut bytes = [0; 24];

@@ -23,7 +23,7 @@ use tidegate_core::time::Millis;
 
 pub use address::{Address, PASSWORD_VARIABLE};
 pub use link::Patience;
-pub use members::{Invited, Member};
+pub use members::{Created, Invited, Member, Removed};
 pub use put::Sender;
 pub use team::{Delivered, ForgetRequest, Position, TeamChanges, TeamProject};
 pub use trouble::Trouble;

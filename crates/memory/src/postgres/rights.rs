@@ -204,6 +204,9 @@ ALTER TABLE tidegate.log DROP CONSTRAINT IF EXISTS log_session_fkey,
     ADD CONSTRAINT log_session_fkey FOREIGN KEY (session) REFERENCES tidegate.session ON DELETE SET NULL;
 ALTER TABLE tidegate.team_name DROP CONSTRAINT IF EXISTS team_name_project_fkey,
     ADD CONSTRAINT team_name_project_fkey FOREIGN KEY (project) REFERENCES tidegate.project ON DELETE CASCADE;
+-- A member may put a search text of theirs under any topic; that must not keep its owner from deleting it.
+ALTER TABLE tidegate.document DROP CONSTRAINT IF EXISTS document_topic_fkey,
+    ADD CONSTRAINT document_topic_fkey FOREIGN KEY (topic) REFERENCES tidegate.topic ON DELETE CASCADE;
 ALTER TABLE tidegate.offer DROP CONSTRAINT IF EXISTS offer_topic_fkey,
     ADD CONSTRAINT offer_topic_fkey FOREIGN KEY (topic) REFERENCES tidegate.topic ON DELETE CASCADE;
 CREATE INDEX IF NOT EXISTS team_name_project ON tidegate.team_name (project);

@@ -11,6 +11,7 @@ use tokio_postgres::error::SqlState;
 use super::link::TransactionError;
 use super::rights;
 use super::trouble::Trouble;
+use crate::error::Error;
 
 /// One entry per version. Statements must be repeatable: without a lock, two clients may run them at once.
 const TABLES: &str = "
@@ -149,7 +150,10 @@ fn statements_of(version: i64) -> String {
 
 /// For this connection, on servers that know these settings. Searches ask for few rows of an index in many parts: compiling such a
 /// query takes longer than running it, and reading words of texts one by one takes far longer than reading the index.
-const PLANS: &str = "SELECT count(set_config(name, 'off', false)) FROM pg_catalog.pg_settings WHERE name IN ('jit', 'enable_seqscan')";
+/// A machine whose link stalls would keep its locks until the server's system gives up, which takes hours.
+const SETTINGS: &str = "SELECT count(set_config(given.name, given.value, false)) FROM (VALUES ('jit', 'off'), ('enable_seqscan', 'off'), \
+    ('idle_in_transaction_session_timeout', '15000'), ('tcp_user_timeout', '30000')) AS given (name, value) \
+    JOIN pg_catalog.pg_settings AS known ON known.name = given.name";
 
 /// The key of the advisory lock: `tidegate` in ASCII.
 const LOCK: i64 = 0x7469_6465_6761_7465;
@@ -176,7 +180,15 @@ pub(super) async fn migrate(client: &mut Client, server: &str) -> Result<(), Tra
 
 async fn run_migrations(client: &mut Client, server: &str) -> Result<(), TransactionError> {
     // Another client may have migrated while this one waited.
-    let found = read_version(client, server).await?.unwrap_or(0);
+    let found = match read_version(client, server).await {
+        Err(TransactionError::Own(error)) if matches!(error.trouble, Some((_, Trouble::NotMember))) => {
+            return Err(of_other_login(client, error).await);
+        }
+        found => found?.unwrap_or(0),
+    };
+    if found == 1 && !is_own_schema(client).await? {
+        return Err(of_other_login(client, Trouble::OlderTables(found).at(server)).await);
+    }
     if found > KNOWN {
         return Err(Trouble::NewerTables(found).at(server).into());
     }
@@ -206,9 +218,29 @@ async fn run_migrations(client: &mut Client, server: &str) -> Result<(), Transac
     Ok(())
 }
 
+async fn is_own_schema(client: &Client) -> Result<bool, TransactionError> {
+    let text = "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = 'tidegate' AND pg_get_userbyid(nspowner) = session_user";
+    Ok(!client.query_typed(text, &[]).await?.is_empty())
+}
+
+/// Tables belong to the login that made them. In 0.1 that is the one that all machines share.
+async fn of_other_login(client: &Client, error: Error) -> TransactionError {
+    let text =
+        "SELECT pg_get_userbyid(nspowner)::text FROM pg_catalog.pg_namespace WHERE nspname = 'tidegate'";
+    let found = client.query_typed(text, &[]).await.ok();
+    let owner: Option<String> = found.and_then(|rows| rows.first().and_then(|row| row.try_get(0).ok()));
+    let Some(owner) = owner else { return error.into() };
+    error
+        .hint(format!(
+            "the tables belong to the login `{owner}`: run `tidegate memory team create` with it; tables of Tidegate 0.1 are \
+             upgraded, and it gets a new password that only you see"
+        ))
+        .into()
+}
+
 /// `None` without tables.
 async fn read_version(client: &Client, server: &str) -> Result<Option<i64>, TransactionError> {
-    let text = format!("SELECT max(version), ({PLANS}) FROM tidegate.version");
+    let text = format!("SELECT max(version), ({SETTINGS}) FROM tidegate.version");
     let row = client.query_typed(&text, &[]).await;
     match row {
         Ok(rows) => Ok(rows.first().and_then(|row| row.get(0))),

@@ -72,8 +72,11 @@ pub struct Position<'a> {
     pub after: i64,
     /// The row that was changed there.
     pub seen: Option<&'a str>,
-    /// The last delivered row.
+    /// The last delivered row, and its change.
     pub sent: Option<&'a str>,
+    pub sent_change: i64,
+    /// The last change after a delivery.
+    pub change: i64,
 }
 
 /// Requests that are read at once.
@@ -95,20 +98,42 @@ impl PostgresStore {
                 (SELECT max(change) FROM (SELECT change FROM topic WHERE uid = ? \
                     UNION ALL SELECT change FROM decision WHERE uid = ? \
                     UNION ALL SELECT change FROM forgotten WHERE uid = ?) AS found) AS seen, \
-                (SELECT count(*) FROM (SELECT 1 FROM topic WHERE uid = ? UNION ALL SELECT 1 FROM decision WHERE uid = ? \
-                    UNION ALL SELECT 1 FROM log WHERE uid = ? UNION ALL SELECT 1 FROM session WHERE uid = ? \
-                    UNION ALL SELECT 1 FROM forgotten WHERE uid = ?) AS found) AS sent";
+                (SELECT max(change) FROM (SELECT change FROM topic WHERE uid = ? UNION ALL SELECT change FROM decision WHERE uid = ? \
+                    UNION ALL SELECT change FROM log WHERE uid = ? UNION ALL SELECT change FROM session WHERE uid = ? \
+                    UNION ALL SELECT change FROM forgotten WHERE uid = ?) AS found) AS sent";
             let (seen, sent) = (at.seen.unwrap_or_default(), at.sent.unwrap_or_default());
             let (seen, sent) = (|| seen.into(), || sent.into());
+            let last = at.after.max(at.change);
             let values =
-                [at.after.into(), seen(), seen(), seen(), sent(), sent(), sent(), sent(), sent()];
+                [last.into(), seen(), seen(), seen(), sent(), sent(), sent(), sent(), sent()];
             let row = Statement::of(text, values).row(transaction).await?;
             let Some(row) = row else { return Ok(true) };
             let behind = get_column::<Option<bool>>(&row, "behind")?.unwrap_or(true);
             let is_unseen = get_column::<Option<i64>>(&row, "seen")?.is_none_or(|change| change < at.after);
-            let is_unsent = get_column::<i64>(&row, "sent")? == 0;
+            let is_unsent =
+                get_column::<Option<i64>>(&row, "sent")?.is_none_or(|change| change < at.sent_change);
             Ok(behind || (at.seen.is_some() && is_unseen) || (at.sent.is_some() && is_unsent))
         })
+    }
+
+    /// The last change of all, and that of a delivered row.
+    pub fn position_of(&mut self, sent: Option<&str>) -> Result<(i64, i64)> {
+        self.link.transaction(Purpose::Reading, &async |at| {
+            let text = "SELECT (SELECT change FROM counters WHERE one = 1) AS change, \
+                (SELECT max(change) FROM (SELECT change FROM topic WHERE uid = ? UNION ALL SELECT change FROM decision WHERE uid = ? \
+                    UNION ALL SELECT change FROM log WHERE uid = ? UNION ALL SELECT change FROM session WHERE uid = ? \
+                    UNION ALL SELECT change FROM forgotten WHERE uid = ?) AS found) AS sent";
+            let sent = || sent.unwrap_or_default().into();
+            let row = Statement::of(text, [sent(), sent(), sent(), sent(), sent()]).row(at).await?;
+            let Some(row) = row else { return Ok((0, 0)) };
+            let number = |column| get_column::<Option<i64>>(&row, column).map(Option::unwrap_or_default);
+            Ok((number("change")?, number("sent")?))
+        })
+    }
+
+    /// Deletes projects that were forgotten as a whole, for an administrator: they go with the rows of everyone.
+    pub fn forget_projects(&mut self, keys: &[String]) -> Result<()> {
+        self.link.transaction(Purpose::Writing, &async |at| super::forget::forget_projects(at, keys).await)
     }
 
     /// The team's uids of these projects, by their key in the team, as far as the team knows them.

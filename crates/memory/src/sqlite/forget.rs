@@ -270,7 +270,9 @@ impl<'a> Deletion<'a> {
         }
         pulled::remove_origin(self.store, table, uid)?;
         self.store
-            .prepare_cached("DELETE FROM outbox WHERE uid = ?1 AND kind <> 'forgotten'")?
+            .prepare_cached(
+                "DELETE FROM outbox WHERE uid = ?1 AND kind NOT IN ('forgotten', 'forgotten project')",
+            )?
             .execute([uid])?;
         self.store.prepare_cached(&format!("DELETE FROM {table} WHERE uid = ?1"))?.execute([uid])?;
         self.store.prepare_cached("INSERT OR IGNORE INTO forgotten (uid) VALUES (?1)")?.execute([uid])?;

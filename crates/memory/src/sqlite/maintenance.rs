@@ -235,6 +235,7 @@ pub fn salvage(damaged: &Path, into: &mut SqliteStore) -> u64 {
     let _ = uids("forgotten").and_then(|uids| into.forget_uids(&uids));
     // Rows do not depend on the damaged list of their origins, nor on one that an older file does not have.
     let _ = connection.execute_batch("CREATE TEMP TABLE pulled (kind TEXT, uid TEXT, origin TEXT)");
+    let _ = add_missing_columns(&connection, &into.connection);
     let kept: [SalvageQuery; 5] = [
         (row::SELECT_PROJECT, "project.id", |row| Ok(Record::Project(row::read_project(row)?.row))),
         (row::SELECT_TOPIC, "topic.id", |row| Ok(Record::Topic(row::read_topic(row)?.row))),
@@ -257,6 +258,30 @@ pub fn salvage(damaged: &Path, into: &mut SqliteStore) -> u64 {
     }
     let _ = read_origins(&connection).and_then(|rows| into.take_over_origins(&rows));
     saved
+}
+
+/// Columns that a file of an older version does not have yet are read with the values that its migration would give them.
+fn add_missing_columns(damaged: &Connection, today: &Connection) -> Result<()> {
+    let columns = |of: &Connection, table: &str| -> Result<Vec<(String, Option<String>)>> {
+        let mut found = of.prepare("SELECT name, dflt_value FROM pragma_table_info(?1, 'main')")?;
+        let rows = found.query_map([table], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    };
+    for table in ["project", "topic", "session", "log", "decision"] {
+        let there = columns(damaged, table)?;
+        let missing: Vec<String> = columns(today, table)?
+            .into_iter()
+            .filter(|(name, _)| there.iter().all(|(known, _)| known != name))
+            .map(|(name, value)| format!("{} AS {name}", value.as_deref().unwrap_or("NULL")))
+            .collect();
+        if !there.is_empty() && !missing.is_empty() {
+            let missing = missing.join(", ");
+            damaged.execute_batch(&format!(
+                "CREATE TEMP VIEW {table} AS SELECT *, {missing} FROM main.{table}"
+            ))?;
+        }
+    }
+    Ok(())
 }
 
 /// Rows whose origin is lost count as written here.

@@ -90,6 +90,18 @@ impl SqliteStore {
         Ok(OpenedStore { store, outcome })
     }
 
+    /// A backup, to delete rows in it. `None` for one of another version.
+    pub(crate) fn open_copy(path: &Path) -> Result<Option<SqliteStore>> {
+        let store = SqliteStore {
+            connection: connection::open(path, PATIENCE)?,
+            path: path.to_owned(),
+            patience: PATIENCE,
+        };
+        store.check_version()?;
+        store.connection.execute_batch("PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON;")?;
+        Ok((store.version()? == schema::VERSION).then_some(store))
+    }
+
     pub fn set_patience(&mut self, patience: Duration) -> Result<()> {
         self.connection.busy_timeout(patience)?;
         self.patience = patience;
@@ -98,6 +110,11 @@ impl SqliteStore {
 
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// By its uid or a unique prefix of it: lists show only its beginning.
+    pub fn session_by_prefix(&mut self, beginning: &str) -> Result<Option<SessionRow>> {
+        self.read(|store| row::find_session_by_prefix(store, beginning))
     }
 
     pub fn session(&mut self, uid: &str) -> Result<Option<SessionRow>> {

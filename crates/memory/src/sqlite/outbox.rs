@@ -11,6 +11,7 @@ use super::row;
 use crate::act::WITHIN;
 use crate::error::Result;
 use crate::record::{Record, Uid};
+use crate::team::project_key;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outgoing {
@@ -32,6 +33,9 @@ pub enum OutgoingContent {
 
 /// Used in place of a kind.
 const FORGOTTEN: &str = "forgotten";
+
+/// The same for a whole project; the entry holds its key in the team.
+const FORGOTTEN_PROJECT: &str = "forgotten project";
 
 /// Only if its project is shared.
 pub(super) fn queue_row(store: &Connection, kind: &str, uid: &str) -> Result<()> {
@@ -80,11 +84,21 @@ fn is_log_shared(store: &Connection, uid: &str) -> Result<bool> {
 /// Queues the deletion of a row that the team has, or may be about to receive. Requires that the row is still
 /// here.
 pub(super) fn queue_deletion(store: &Connection, kind: &str, uid: &str) -> Result<()> {
-    let was_told = store.prepare_cached("DELETE FROM told WHERE uid = ?1")?.execute([uid])? == 1;
-    if was_told || is_shared(store, kind, uid)? {
+    if was_told(store, uid)? || is_shared(store, kind, uid)? {
         insert_entry(store, FORGOTTEN, uid)?;
+        // The list of what was sent keeps it: a server that was restored from a backup is told again.
+        store.prepare_cached("INSERT OR IGNORE INTO told (uid) VALUES (?1)")?.execute([uid])?;
+        if kind == "project"
+            && let Some(found) = row::find_project(store, "project.uid = ?1", [uid])?
+        {
+            insert_entry(store, FORGOTTEN_PROJECT, &project_key::key_in_team(&found.row))?;
+        }
     }
     Ok(())
+}
+
+fn was_told(store: &Connection, uid: &str) -> Result<bool> {
+    Ok(store.prepare_cached("SELECT 1 FROM told WHERE uid = ?1")?.exists([uid])?)
 }
 
 /// For a row that is not here.
@@ -153,11 +167,16 @@ impl SqliteStore {
         })
     }
 
-    /// Queues everything shared, as if nothing had been delivered.
+    /// Queues everything shared and every deletion, as if nothing had been delivered.
     pub fn queue_all_shared(&mut self) -> Result<()> {
         let shared = self.shared_projects()?;
         self.write(|store| {
-            store.execute("DELETE FROM outbox WHERE kind <> 'forgotten'", [])?;
+            store.execute("DELETE FROM outbox WHERE kind NOT IN ('forgotten', 'forgotten project')", [])?;
+            store.execute(
+                "INSERT INTO outbox (kind, uid) SELECT 'forgotten', uid FROM told
+                WHERE uid IN (SELECT uid FROM forgotten) AND uid NOT IN (SELECT uid FROM outbox WHERE kind = 'forgotten')",
+                [],
+            )?;
             shared.iter().try_for_each(|(project, _)| queue_project(store, *project))
         })
     }
@@ -203,14 +222,23 @@ impl SqliteStore {
         })
     }
 
-    /// The oldest deletions, wherever they are in the outbox.
-    pub fn outbox_forgotten(&mut self, limit: usize) -> Result<Vec<(i64, Uid)>> {
-        let mut found = self
-            .connection
-            .prepare_cached("SELECT seq, uid FROM outbox WHERE kind = 'forgotten' ORDER BY seq LIMIT ?1")?;
+    /// Keys in the team of projects that were forgotten.
+    pub fn outbox_forgotten_projects(&mut self) -> Result<Vec<(i64, String)>> {
+        let mut found =
+            self.connection.prepare_cached("SELECT seq, uid FROM outbox WHERE kind = ?1 ORDER BY seq")?;
+        Ok(found
+            .query_map([FORGOTTEN_PROJECT], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// The oldest deletions behind an entry, wherever they are in the outbox.
+    pub fn outbox_forgotten(&mut self, past: i64, limit: usize) -> Result<Vec<(i64, Uid)>> {
+        let mut found = self.connection.prepare_cached(
+            "SELECT seq, uid FROM outbox WHERE kind = 'forgotten' AND seq > ?1 ORDER BY seq LIMIT ?2",
+        )?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         Ok(found
-            .query_map([limit], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .query_map([past, limit], |row| Ok((row.get(0)?, row.get(1)?)))?
             .collect::<rusqlite::Result<_>>()?)
     }
 
@@ -264,7 +292,7 @@ impl SqliteStore {
 }
 
 fn outgoing_content(store: &Connection, kind: &str, uid: &str) -> Result<OutgoingContent> {
-    if kind == FORGOTTEN {
+    if kind == FORGOTTEN || kind == FORGOTTEN_PROJECT {
         return Ok(OutgoingContent::Forgotten(uid.to_owned()));
     }
     if !is_shared(store, kind, uid)? {

@@ -10,7 +10,7 @@ use tidegate_core::feature::memory::automatic;
 
 use super::forget::Deletion;
 use super::outbox::is_shared;
-use super::{SqliteStore, forget, put};
+use super::{SqliteStore, put};
 use crate::error::Result;
 use crate::record::{DecisionRow, Foreign, Record, TopicRow, Uid, Withdrawn};
 use crate::store::Put;
@@ -174,8 +174,8 @@ impl SqliteStore {
 
     /// Deletes rows that their origin deleted: decisions, and topics that are empty and not the parent of a
     /// local topic. Other uids are not remembered as forgotten: the server could keep a session from being
-    /// stored.
-    pub fn delete_withdrawn(&mut self, rows: &[Withdrawn]) -> Result<()> {
+    /// stored. Returns whether anything was deleted.
+    pub fn delete_withdrawn(&mut self, rows: &[Withdrawn]) -> Result<bool> {
         let is_gone = self.write(|store| {
             let mut gone = Deletion::from_team(store);
             // Decisions before topics.
@@ -186,16 +186,12 @@ impl SqliteStore {
                     }
                 }
             }
-            let is_gone = !gone.finish()?.is_empty();
-            if is_gone {
-                forget::mark_pending(store)?;
-            }
-            Ok(is_gone)
+            Ok(!gone.finish()?.is_empty())
         })?;
         if is_gone {
             self.clear_log()?;
         }
-        Ok(())
+        Ok(is_gone)
     }
 
     /// Whether a row of this kind is here and was written here.

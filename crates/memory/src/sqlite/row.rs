@@ -148,20 +148,28 @@ pub(super) fn find_log_by_prefix(store: &Connection, beginning: &str) -> Result<
     if let Some(exact) = find_log(store, "log.uid = ?1", [beginning])? {
         return Ok(Some(exact));
     }
+    match find_uid(store, "log", beginning)? {
+        Some(uid) => find_log(store, "log.uid = ?1", [uid]),
+        None => Ok(None),
+    }
+}
+
+/// The only uid that begins so.
+fn find_uid(store: &Connection, table: &str, beginning: &str) -> Result<Option<String>> {
     if beginning.is_empty() {
         return Ok(None);
     }
-    let mut found =
-        store.prepare_cached("SELECT uid FROM log WHERE uid >= ?1 AND uid < ?2 ORDER BY uid LIMIT 2")?;
+    let mut found = store.prepare_cached(&format!(
+        "SELECT uid FROM {table} WHERE uid >= ?1 AND uid < ?2 ORDER BY uid LIMIT 2"
+    ))?;
     let after = format!("{beginning}\u{10ffff}");
-    let uids =
+    let mut uids =
         found.query_map([beginning, &after], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()?;
-    match uids.as_slice() {
-        [only] => find_log(store, "log.uid = ?1", [only]),
-        [] => Ok(None),
-        _ => Err(Error::new(ErrorKind::Refused, format!("several logs begin with {beginning}"))
-            .hint("give more of its id")),
+    if uids.len() > 1 {
+        return Err(Error::new(ErrorKind::Refused, format!("several {table}s begin with {beginning}"))
+            .hint("give more of its id"));
     }
+    Ok(uids.pop())
 }
 
 pub(super) fn parse_source(text: &str) -> record::LogSource {
@@ -264,6 +272,20 @@ pub(super) fn find_session(
     of: impl Params,
 ) -> Result<Option<record::SessionRow>> {
     find_one(store, SELECT_SESSION, which, of, read_session)
+}
+
+/// By its uid or a unique prefix of it.
+pub(super) fn find_session_by_prefix(
+    store: &Connection,
+    beginning: &str,
+) -> Result<Option<record::SessionRow>> {
+    if let Some(exact) = find_session(store, "session.uid = ?1", [beginning])? {
+        return Ok(Some(exact));
+    }
+    match find_uid(store, "session", beginning)? {
+        Some(uid) => find_session(store, "session.uid = ?1", [uid]),
+        None => Ok(None),
+    }
 }
 
 pub(super) fn select_sessions(which: &str) -> String {

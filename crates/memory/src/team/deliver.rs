@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
-use std::time::{Duration, Instant};
 
+use super::step::Step;
 use super::{Exchanged, adopt_projects, with_project_uid};
 use crate::error::{ErrorKind, Result};
 use crate::postgres::{Delivered, PostgresStore, Sender};
@@ -14,39 +14,9 @@ use crate::store::Put;
 /// Rows per transaction.
 const BATCH: usize = 200;
 
-/// Bytes of rows per transaction, about: a step that is cut off is lost. Halved after each break, down to
-/// one row.
+/// Bytes of rows per transaction, about.
 const STEP: usize = 256 * 1024;
 const SMALLEST_STEP: usize = 4 * 1024;
-
-/// Breaks in a row of which none brought a row further, at the smallest step.
-const BREAKS: u32 = 3;
-
-/// A call that fails only after this time is not repeated.
-const SILENCE: Duration = Duration::from_secs(20);
-
-/// The size of the next step.
-struct Step {
-    bytes: usize,
-    breaks: u32,
-    /// A server that is silent for long is not asked again at once.
-    until: Instant,
-}
-
-impl Step {
-    /// Whether to try again after a break.
-    fn shrink(&mut self) -> bool {
-        if Instant::now() > self.until {
-            return false;
-        }
-        if self.bytes > SMALLEST_STEP {
-            self.bytes /= 4;
-            return true;
-        }
-        self.breaks += 1;
-        self.breaks < BREAKS
-    }
-}
 
 /// Delivers at most `most` entries. Each batch leaves the outbox before the next one is sent. `sent` becomes
 /// the last delivered row.
@@ -61,22 +31,20 @@ pub(super) fn deliver_outbox(
     let theirs: BTreeSet<Uid> = store.origins()?.into_keys().collect();
     let mut names: Option<BTreeMap<Uid, Uid>> = None;
     let mut batch = BATCH;
-    let mut step = Step { bytes: STEP, breaks: 0, until: Instant::now() };
+    let mut step = Step::new(STEP, SMALLEST_STEP);
+    let mut deletions = Deletions::default();
     while exchanged.delivered + exchanged.forgotten < most {
-        step.until = Instant::now() + SILENCE;
+        step.begin();
         // Deletions do not depend on earlier entries, so they go first.
-        let (forgotten, uids): (Vec<i64>, Vec<Uid>) = store.outbox_forgotten(BATCH)?.into_iter().unzip();
-        if !uids.is_empty() {
-            // A deleted project frees its key, so keys are looked up again.
-            names = None;
-            match team.forget_uids(&uids) {
-                Err(error) if error.kind == ErrorKind::Offline && step.shrink() => continue,
-                done => done?,
+        match deletions.deliver(store, team, exchanged, sent) {
+            Err(error) if step.shrinks_after(&error) => continue,
+            Ok(true) => {
+                // A deleted project frees its key, so keys are looked up again.
+                names = None;
+                continue;
             }
-            store.remove_delivered(&forgotten)?;
-            exchanged.delivered += forgotten.len();
-            continue;
-        }
+            done => done?,
+        };
         let line = store.outbox(batch)?;
         let whole = line.len() < batch;
         if line.is_empty() {
@@ -85,24 +53,25 @@ pub(super) fn deliver_outbox(
         let known = match names.take() {
             Some(known) => known,
             None => match adopt_projects(store, team) {
-                Err(error) if error.kind == ErrorKind::Offline && step.shrink() => continue,
+                Err(error) if step.shrinks_after(&error) => continue,
                 adopted => adopted?.1,
             },
         };
         // The renamed project may have another key in the team.
         let renames = line.iter().any(|one| matches!(&one.what, OutgoingContent::Row(Record::Project(_))));
-        let mut sending = Sending { store, team, sender, names: &known, theirs: &theirs, bytes: step.bytes };
+        let mut sending = Sending { store, team, sender, names: &known, theirs: &theirs, bytes: step.size };
         let mut done = Vec::new();
         let sent = sending.send(line, exchanged, sent, &mut done);
         store.remove_delivered(&done)?;
         if !done.is_empty() {
-            step.breaks = 0;
+            step.arrived();
         }
         names = Some(known).filter(|_| !renames);
         match sent {
-            Err(error) if error.kind == ErrorKind::Offline && step.shrink() => continue,
+            Err(error) if step.shrinks_after(&error) => continue,
             sent => sent?,
         }
+        exchanged.refused = exchanged.refused.take().or_else(|| deletions.refused.clone());
         if done.is_empty() {
             if whole {
                 // The rows they refer to are not in the outbox; they will be once those rows change.
@@ -113,6 +82,61 @@ pub(super) fn deliver_outbox(
         }
     }
     Ok(())
+}
+
+/// A deletion that the server refuses must not hold up the others, nor the rows behind it.
+#[derive(Default)]
+struct Deletions {
+    /// The last entry that was tried and refused: it waits for the next run.
+    past: i64,
+    refused: Option<String>,
+}
+
+impl Deletions {
+    /// Whether any were there.
+    fn deliver(
+        &mut self,
+        store: &mut SqliteStore,
+        team: &mut PostgresStore,
+        exchanged: &mut Exchanged,
+        sent: &mut Option<Uid>,
+    ) -> Result<bool> {
+        let projects = store.outbox_forgotten_projects()?;
+        if !projects.is_empty() {
+            let (entries, keys): (Vec<i64>, Vec<String>) = projects.into_iter().unzip();
+            team.forget_projects(&keys)?;
+            store.remove_delivered(&entries)?;
+            return Ok(true);
+        }
+        let entries = store.outbox_forgotten(self.past, BATCH)?;
+        if entries.is_empty() {
+            return Ok(false);
+        }
+        let uids: Vec<Uid> = entries.iter().map(|(_, uid)| uid.clone()).collect();
+        let mut done: Vec<i64> = Vec::with_capacity(entries.len());
+        match team.forget_uids(&uids) {
+            Err(error) if error.kind == ErrorKind::Other => {
+                for (entry, uid) in &entries {
+                    match team.forget_uids(std::slice::from_ref(uid)) {
+                        Ok(()) => done.push(*entry),
+                        Err(error) if error.kind == ErrorKind::Other => {
+                            (self.past, self.refused) = (*entry, Some(error.what));
+                        }
+                        Err(error) => return Err(error),
+                    }
+                }
+            }
+            tried => {
+                tried?;
+                done.extend(entries.iter().map(|(entry, _)| *entry));
+                *sent = uids.last().cloned().or_else(|| sent.take());
+            }
+        }
+        store.remove_delivered(&done)?;
+        exchanged.delivered += done.len();
+        exchanged.refused.clone_from(&self.refused);
+        Ok(true)
+    }
 }
 
 struct Sending<'a> {

@@ -33,6 +33,7 @@ pub(crate) mod project_key;
 mod pull;
 mod search;
 mod state;
+mod step;
 
 pub use find_log::find_log;
 pub use migrate::{Migrated, migrate};
@@ -135,7 +136,9 @@ fn exchange_rows(
     let mut exchanged = Exchanged::default();
     if !state.is_other_store(&store) {
         let (seen, sent) = (state.seen.as_deref(), state.sent.as_deref());
-        exchanged.was_restored = team.has_lost(&Position { after: state.after, seen, sent })?;
+        let (change, sent_change) = (state.change, state.sent_change);
+        exchanged.was_restored =
+            team.has_lost(&Position { after: state.after, seen, sent, sent_change, change })?;
     }
     if state.is_other_store(&store) || exchanged.was_restored {
         memory.store().queue_all_shared()?;
@@ -145,10 +148,17 @@ fn exchange_rows(
     if direction != Direction::Pull {
         let sender = Sender { machine: state.machine.clone() };
         let sent = &mut state.sent;
-        deliver::deliver_outbox(memory.store(), &mut team, &sender, most, &mut exchanged, sent)?;
+        let done = deliver::deliver_outbox(memory.store(), &mut team, &sender, most, &mut exchanged, sent);
+        // Also after a break: what arrived until then would be missing after a restore.
+        if exchanged.delivered > 0
+            && let Ok((change, sent_change)) = team.position_of(state.sent.as_deref())
+        {
+            (state.change, state.sent_change) = (change, sent_change);
+        }
+        done?;
     }
     if direction != Direction::Push {
-        exchanged.pulled = pull::pull_changes(memory, &mut team, state)?;
+        exchanged.pulled = pull::pull_changes(memory, &mut team, state, most)?;
     }
     Ok(exchanged)
 }

@@ -1,21 +1,29 @@
 //! Fetches topics and decisions of others, so that they have ids on this machine.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
+use super::step::Step;
 use super::{TeamState, adopt_projects, limits, project_key, with_project_uid};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::memory::Memory;
 use crate::postgres::{PostgresStore, TeamProject};
 use crate::record::{Foreign, ProjectRow, Record, Uid, new_uid};
 use crate::store::{Put, Store};
 
-const BATCH: usize = 500;
+/// Rows of one step.
+const STEP: usize = 500;
+const SMALLEST_STEP: usize = 4;
 
-/// Returns the number of new or changed rows.
+/// The worker has other work; the next run continues where this one ended.
+const LONGEST_RUN: Duration = Duration::from_mins(2);
+
+/// Looks at about `most` changes: the next run continues. Returns the number of new or changed rows.
 pub(super) fn pull_changes(
     memory: &mut Memory,
     team: &mut PostgresStore,
     state: &mut TeamState,
+    most: usize,
 ) -> Result<usize> {
     let (projects, names) = adopt_projects(memory.store(), team)?;
     // Several local projects can be one in the team; its rows go to the first of them.
@@ -32,19 +40,30 @@ pub(super) fn pull_changes(
         (state.after, state.seen) = (0, None);
     }
     state.requests = own_requests(memory, team)?;
-    let mut new = 0;
+    let (mut new, mut seen) = (0, 0_usize);
+    let mut step = Step::new(STEP, SMALLEST_STEP);
+    let until = Instant::now() + LONGEST_RUN;
     loop {
-        let changes = team.read_changes(&of_team, state.after, BATCH)?;
+        step.begin();
+        let changes = match team.read_changes(&of_team, state.after, step.size) {
+            Err(error) if step.shrinks_after(&error) => continue,
+            read => read?,
+        };
+        step.arrived();
+        seen = seen.saturating_add(step.size);
+        if changes.more && changes.next <= state.after {
+            return Err(Error::new(ErrorKind::Other, "the server's list of changes does not come to an end")
+                .hint("the administrator looks at the tables of the schema `tidegate`"));
+        }
         let records = translate_rows(memory, changes.records, &back)?;
         let puts = memory.put_from_team(&records)?;
         new += puts.iter().filter(|put| matches!(put, Put::New | Put::Changed)).count();
         if !changes.forgotten.is_empty() {
-            memory.store().delete_withdrawn(&changes.forgotten)?;
-            memory.publish_all()?;
+            memory.delete_withdrawn(&changes.forgotten)?;
         }
         state.after = changes.next;
         state.seen = changes.last.or(state.seen.take());
-        if !changes.more {
+        if !changes.more || seen >= most || Instant::now() > until {
             return Ok(new);
         }
     }

@@ -33,6 +33,11 @@ pub struct TeamState {
     /// The last delivered row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent: Option<Uid>,
+    /// Its change in the team's store, and the last change there after a delivery.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub sent_change: i64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub change: i64,
     /// Requests of others to forget rows of this person.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requests: Vec<ForgetRequest>,
@@ -80,6 +85,8 @@ impl TeamState {
             after: 0,
             seen: None,
             sent: None,
+            sent_change: 0,
+            change: 0,
             requests: Vec::new(),
             theirs: 0,
             forgotten: 0,
@@ -123,6 +130,7 @@ impl TeamState {
     pub(super) fn start_over_with(&mut self, store: String) {
         self.store = Some(store);
         (self.after, self.seen, self.sent) = (0, None, None);
+        (self.sent_change, self.change) = (0, 0);
     }
 
     pub(super) fn succeeded(&mut self, now: Millis) {
@@ -150,9 +158,8 @@ impl TeamState {
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-fn is_zero(count: &usize) -> bool {
-    *count == 0
+fn is_zero<T: Default + PartialEq>(count: &T) -> bool {
+    *count == T::default()
 }
 
 impl TeamFailure {

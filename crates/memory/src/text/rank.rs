@@ -683,7 +683,8 @@ fn passage_around(text: &str, place: usize) -> (usize, usize) {
     let from = if before == 0 {
         0
     } else {
-        text[before..place].find(char::is_whitespace).map_or(before, |space| before + space + 1)
+        let near = text[before..place].split_once(char::is_whitespace);
+        near.map_or(before, |(_, behind)| place - behind.len())
     };
     let after = text[from..].char_indices().nth(SNIPPET).map_or(text.len(), |(at, _)| from + at);
     let to = if after == text.len() {
@@ -694,7 +695,7 @@ fn passage_around(text: &str, place: usize) -> (usize, usize) {
             .filter(|space| *space > 0)
             .map_or(after, |space| place + space)
     };
-    (text.floor_char_boundary(from), text.floor_char_boundary(to))
+    (from, to)
 }
 
 /// Merges ranges that overlap or touch.
@@ -869,6 +870,17 @@ mod tests {
             let _ = scored(&other, &text, &other);
             let line = make_snippet(&question, &Document { title: &text, texts: &[&other, &text] });
             prop_assert!(!line.chars().any(char::is_control));
+        }
+
+        /// A hit far into a text is cut at the spaces of any script, never inside of one.
+        #[test]
+        fn a_long_text_is_cut_at_whole_characters(
+            before in "[a設😀 \u{3000}\u{a0}\u{2003}\n]{41,200}",
+            after in "[a設😀 \u{3000}\u{a0}\u{2003}\n]{0,250}",
+        ) {
+            let text = format!("{before} needle {after}");
+            let line = make_snippet(&parsed("needle"), &Document { title: "", texts: &[&text] });
+            prop_assert!(line.contains("**needle**"), "{line}");
         }
     }
 }

@@ -22,7 +22,6 @@ use std::io;
 use std::time::Duration;
 
 use tidegate_core::feature::memory::job::{Job, JobCause, RelayProject, TranscriptPart, Work};
-use tidegate_core::feature::memory::relay::Relay;
 use tidegate_core::feature::memory::summary::RelaySummary;
 use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
@@ -65,8 +64,10 @@ const JOB_DELAYS_MS: [u64; 3] = [60_000, 600_000, 3_600_000];
 pub trait Summarise {
     /// As shown in records.
     fn name(&self) -> String;
-    /// Blocks until the summary is there. The relay is already redacted.
-    fn sum_up(&mut self, relay: &Relay, lang: Lang) -> std::result::Result<RelaySummary, NoSummary>;
+    /// Blocks until the summary is there. `message` holds the relay, without its secrets ([`summary::message`]).
+    ///
+    /// [`summary::message`]: tidegate_core::feature::memory::summary::message
+    fn sum_up(&mut self, message: String, lang: Lang) -> std::result::Result<RelaySummary, NoSummary>;
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,9 +3,8 @@
 
 use std::iter;
 
-use tidegate_core::feature::memory::relay::Relay;
 use tidegate_core::feature::memory::summary;
-use tidegate_core::feature::memory::summary::RelaySummary;
+use tidegate_core::feature::memory::summary::{RelaySummary, StoredRelay};
 use tidegate_core::time::Millis;
 use tidegate_state::feature::memory::retries::{MOST, Retries, Retry};
 
@@ -66,14 +65,14 @@ impl Worker<'_> {
                 continue;
             };
             let lang = retries.summaries.get(&uid).and_then(|retry| retry.lang);
-            let relay = stored_relay(&log);
             let Some(summarise) = self.summarise.as_deref_mut() else {
                 // No language model is configured any more.
                 self.store_summary(&uid, log, None, retries, report)?;
                 continue;
             };
             let name = summarise.name();
-            match summarise.sum_up(&relay, summary::language(&relay, lang)) {
+            let lang = summary::language(&log.prompt, &log.answer, lang);
+            match summarise.sum_up(summary::message(stored_relay(&log)), lang) {
                 Ok(told) => {
                     failures = 0;
                     self.store_summary(&uid, log, Some((told, name)), retries, report)?;
@@ -139,15 +138,6 @@ fn postpone_retry(retry: &mut Retry, now: Millis) {
     retry.next = Millis(now.0 + delay);
 }
 
-fn stored_relay(log: &LogRow) -> Relay {
-    Relay {
-        uid: log.uid.clone(),
-        at: log.at,
-        ended: log.updated,
-        prompt: log.prompt.clone(),
-        answer: log.answer.clone(),
-        tools: log.tools.clone(),
-        files: log.files.clone(),
-        ..Relay::default()
-    }
+fn stored_relay(log: &LogRow) -> StoredRelay<'_> {
+    StoredRelay { prompt: &log.prompt, said: &log.answer, tools: &log.tools, files: &log.files }
 }

@@ -25,7 +25,7 @@ impl Stores for Postgres {
         let url = self.0.url(&self.0.database());
         let url = TeamUrl::from_value(&Value::from(url.as_str())).expect("it works");
         let address = Address::read(&url, None, Tls::Verify, Some(self.0.ca_file())).expect("it works");
-        Box::new(PostgresStore::create(address, PATIENT).expect("it works"))
+        Box::new(PostgresStore::create(address, PATIENT).expect("it works").store)
     }
 }
 

@@ -152,7 +152,7 @@ fn hooks_are_told() {
     let mut memory = machine.open();
     assert_eq!(catalogue::read_undecided(&machine.state), Known::Value(Undecided::default()));
     let own = machine.own();
-    let acting = Acting { now: at(1), own: Some(&own), session: None };
+    let acting = Acting { now: at(1), own: Some(&own), session: None, by: None };
     let topic = act::add_topic(&mut memory, &acting, "Search\nin two languages", None, None).unwrap().topic;
     assert_eq!(topic.row.title, "Search in two languages");
     let record = |id| catalogue::read_topic(&machine.state, id).value().copied().flatten();
@@ -197,7 +197,7 @@ fn what_people_do() {
     let machine = Machine::new();
     let mut memory = machine.open();
     let own = machine.own();
-    let acting = Acting { now: at(1), own: Some(&own), session: Some("s9") };
+    let acting = Acting { now: at(1), own: Some(&own), session: Some("s9"), by: None };
     let key = format!("ghp_{}", "a1B2".repeat(9));
     let topic = act::add_topic(&mut memory, &acting, "Tokens", None, None).unwrap().topic;
     let log = act::add_log(&mut memory, &acting, topic.id, None, &format!("\nThe token is {key}\nand so on"))

@@ -17,10 +17,10 @@ fn of_what_an_older_store_shared_the_team_is_told_the_end() {
     let mut memory = machine.open();
     assert!(memory.store().check().unwrap().is_empty(), "what is no log has an index now");
     let gone = memory.forget(&Forget::Project(project)).unwrap();
-    let told = memory.store().outbox_forgotten(100).unwrap();
+    let told = memory.store().outbox_forgotten(0, 100).unwrap();
     assert_eq!(told.into_iter().map(|(_, uid)| uid).collect::<Vec<_>>(), gone);
     assert!(memory.forget(&Forget::Log("l4".to_owned())).is_ok());
-    assert_eq!(memory.store().outbox_forgotten(100).unwrap().len(), gone.len(), "nobody was told of p2");
+    assert_eq!(memory.store().outbox_forgotten(0, 100).unwrap().len(), gone.len(), "nobody was told of p2");
 }
 
 #[test]

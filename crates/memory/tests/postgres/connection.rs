@@ -173,7 +173,7 @@ fn a_schema_that_an_administrator_made_will_do() {
     let scene = Scene::empty_on(cluster);
     scene.sql("CREATE SCHEMA tidegate AUTHORIZATION team");
     scene.sql(&format!("ALTER DATABASE {} OWNER TO admin", scene.database));
-    PostgresStore::create(scene.owner(), PATIENT).unwrap().projects(&PAGE).unwrap();
+    PostgresStore::create(scene.owner(), PATIENT).unwrap().store.projects(&PAGE).unwrap();
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Members, an administrator, and an attacker who has a member's login and speaks SQL.
 
 use tidegate_memory::error::ErrorKind;
-use tidegate_memory::postgres::PostgresStore;
+use tidegate_memory::postgres::{Patience, PostgresStore};
 use tidegate_memory::record::{DecisionRow, Record, TakenBy, TopicRow};
 use tidegate_memory::store::Store;
 use tidegate_memory::team;
@@ -75,9 +75,10 @@ fn an_attacker_with_a_login_changes_and_deletes_nothing_of_others() {
         "SET session_replication_role = replica".to_owned(),
         format!("SET ROLE {anns}"),
         format!("SET SESSION AUTHORIZATION {anns}"),
-        "SET ROLE team".to_owned(),
+        format!("SET ROLE {}", tidegate_team_server::Cluster::USER),
+        format!("SET ROLE \"tidegate_{}\"; DROP TABLE tidegate.log", scene.database),
         format!("ALTER ROLE {anns} PASSWORD 'x'"),
-        format!("GRANT team TO {eves}"),
+        format!("GRANT \"tidegate_{}\" TO postgres", scene.database),
         "SELECT rolpassword FROM pg_authid".to_owned(),
         // The uid of a log, so that deleting the topic would take its search text along.
         "INSERT INTO tidegate.topic (uid, project, title, status, offered, created, updated, active)
@@ -266,7 +267,7 @@ fn a_member_who_left_has_no_access_and_their_rows_stay() {
     let (ann, eve) = ann_and_eve(&scene);
     let mut open = PostgresStore::connect(eve.address.clone(), PATIENT).unwrap();
     open.projects(&PAGE).unwrap();
-    assert_eq!(scene.store().remove_member(&eve.login()).unwrap(), 2);
+    assert_eq!(scene.store().remove_member(&eve.login()).unwrap().rows, 2);
     open.projects(&PAGE).unwrap_err();
     let error = eve.talk().unwrap_err();
     assert_eq!(error.kind, ErrorKind::Refused, "{error:?}");
@@ -324,23 +325,13 @@ fn a_database_restored_from_a_backup_gets_everything_again() {
     let Some(scene) = Scene::shared() else { return };
     let (ann, eve) = ann_and_eve(&scene);
     ann.talk().unwrap();
-    // The backup.
-    let tables =
-        ["counters", "project", "team_name", "topic", "session", "log", "decision", "forgotten", "document"];
-    for table in tables {
-        scene.sql(&format!("CREATE TABLE public.kept_{table} AS SELECT * FROM tidegate.{table}"));
-    }
+    back_up(&scene);
     work(&mut ann.memory(), "ann", "sea", 2..5);
     ann.memory().put(&[Record::Decision(decision("d2", "ann-sea-t", 12))]).unwrap();
     ann.talk().unwrap();
     eve.talk().unwrap();
     let whole = scene.sql("SELECT string_agg(uid, ' ' ORDER BY uid) FROM tidegate.document");
-    for table in tables.iter().rev() {
-        scene.sql(&format!("DELETE FROM tidegate.{table}"));
-    }
-    for table in tables {
-        scene.sql(&format!("INSERT INTO tidegate.{table} SELECT * FROM public.kept_{table}"));
-    }
+    restore(&scene);
     assert_ne!(scene.sql("SELECT string_agg(uid, ' ' ORDER BY uid) FROM tidegate.document"), whole);
     // Eve writes first, so that the numbers of changes go on.
     work(&mut eve.memory(), "eve", "sea", 1..9);
@@ -378,4 +369,293 @@ fn a_link_that_cuts_every_connection_still_delivers_everything() {
         assert!(runs < 4, "{} rows are left", ann.pending());
     }
     assert_eq!(scene.sql("SELECT count(*) FROM tidegate.log"), "60");
+}
+
+/// Eve puts a row of hers below one of Ann's by each reference that a member can write.
+#[test]
+fn no_row_of_a_member_keeps_another_from_deleting() {
+    let Some(scene) = Scene::shared() else { return };
+    let (ann, eve) = ann_and_eve(&scene);
+    for statement in [
+        "UPDATE tidegate.document SET topic = 'ann-sea-t' WHERE uid = 'eve-sea-l0000'",
+        "UPDATE tidegate.topic SET parent = 'ann-sea-t' WHERE uid = 'eve-sea-t'",
+        "UPDATE tidegate.log SET session = (SELECT uid FROM tidegate.session WHERE uid LIKE 'ann%' LIMIT 1) WHERE uid = 'eve-sea-l0000'",
+        "INSERT INTO tidegate.decision (uid, topic, text, reason, supersedes, session, created, updated)
+         SELECT 'eves', 'eve-sea-t', 't', '', 'd1', uid, 1, 1 FROM tidegate.session WHERE uid LIKE 'ann%' LIMIT 1",
+    ] {
+        scene.sql_as(&eve, statement).unwrap();
+    }
+    let id = ann.memory().topic_by_uid("ann-sea-t").unwrap().unwrap().id;
+    let session = ann.memory().log("ann-sea-l0000").unwrap().unwrap().row.session.unwrap();
+    ann.memory().forget(&Forget::Topic(id)).unwrap();
+    ann.memory().forget(&Forget::Session(session)).unwrap();
+    let later = [Record::Topic(topic("later", "ann-sea")), Record::Log(log("later-sea-l0000", "later", 9))];
+    ann.memory().put(&later).unwrap();
+    let done = ann.talk().unwrap();
+    assert_eq!((ann.pending(), done.refused), (0, None));
+    assert_eq!(scene.sql("SELECT count(*) FROM tidegate.topic WHERE uid = 'ann-sea-t'"), "0");
+    assert_eq!(scene.sql("SELECT count(*) FROM tidegate.log WHERE uid LIKE 'ann-sea-l%'"), "0");
+    assert_eq!(scene.sql("SELECT count(*) FROM tidegate.log WHERE uid = 'later-sea-l0000'"), "1");
+}
+
+#[test]
+fn a_deletion_that_the_server_refuses_holds_up_nothing() {
+    let Some(scene) = Scene::shared() else { return };
+    let (ann, _eve) = ann_and_eve(&scene);
+    // Something else of the server's administrator refers to it.
+    scene.sql("CREATE TABLE public.mine (log text REFERENCES tidegate.log); INSERT INTO public.mine VALUES ('ann-sea-l0000')");
+    scene.sql("GRANT SELECT ON public.mine TO PUBLIC");
+    for uid in ["ann-sea-l0000", "ann-sea-l0001"] {
+        ann.memory().forget(&Forget::Log(uid.to_owned())).unwrap();
+    }
+    ann.memory().put(&[Record::Log(log("later-sea-l0000", "ann-sea-t", 9))]).unwrap();
+    let done = ann.talk().unwrap();
+    assert!(done.refused.is_some_and(|why| why.contains("23503")), "said");
+    assert_eq!(ann.pending(), 1, "it is tried again");
+    let there = "SELECT string_agg(uid, ' ' ORDER BY uid) FROM tidegate.log WHERE uid NOT LIKE 'eve%'";
+    assert_eq!(scene.sql(there), "ann-sea-l0000 later-sea-l0000");
+    scene.sql("DROP TABLE public.mine");
+    assert_eq!((ann.talk().unwrap().refused, ann.pending()), (None, 0));
+    assert_eq!(scene.sql(there), "later-sea-l0000");
+}
+
+#[test]
+fn a_member_cannot_prevent_their_removal() {
+    let Some(scene) = Scene::shared() else { return };
+    let (ann, eve) = ann_and_eve(&scene);
+    let name = eve.login();
+    // What is in this database goes with the login. In another one, the login stays and has no rights.
+    scene.sql_as(&eve, "SELECT lo_create(0)").unwrap();
+    scene
+        .sql_as(&eve, &format!("ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO {}", ann.login()))
+        .unwrap();
+    // Holds the lock of the writers.
+    let url = scene.url_of(&eve, &scene.database);
+    let holds = std::thread::spawn(move || {
+        tidegate_team_server::shared_cluster()
+            .unwrap()
+            .sql_by(&url, "BEGIN; SELECT tidegate.begin_writing(); SELECT pg_sleep(600)")
+    });
+    while scene.sql(&format!(
+        "SELECT count(*) FROM pg_stat_activity WHERE usename = '{name}' AND query LIKE '%sleep%'"
+    )) != "1"
+    {
+        std::thread::yield_now();
+    }
+    let removed = scene.store().remove_member(&name).unwrap();
+    assert_eq!(
+        removed,
+        tidegate_memory::postgres::Removed { rows: 2, login_stays: None, still_connected: None }
+    );
+    holds.join().unwrap().unwrap_err();
+    assert_eq!(scene.sql(&format!("SELECT count(*) FROM pg_roles WHERE rolname = '{name}'")), "0");
+    ann.memory().put(&[Record::Log(log("later", "ann-sea-t", 9))]).unwrap();
+    assert_eq!(ann.talk().unwrap().delivered, 1);
+
+    let mal = Machine::sharing(&["sea"], scene.address());
+    let name = mal.login();
+    let other = scene.cluster.database();
+    scene.cluster.sql_by(&scene.url_of(&mal, &other), "SELECT lo_create(0)").unwrap();
+    let removed = scene.store().remove_member(&name).unwrap();
+    assert!(removed.login_stays.unwrap().contains("2BP01"), "said");
+    assert_eq!(removed.still_connected, None);
+    assert_eq!(mal.talk().unwrap_err().kind, ErrorKind::Refused);
+    let member = scene.store().members().unwrap().iter().any(|member| member.name == name);
+    assert!(!member);
+}
+
+#[test]
+fn a_team_of_0_1_as_its_docs_set_it_up_is_upgraded_and_closed() {
+    let Some(cluster) = tidegate_team_server::shared_cluster() else { return };
+    // Everyone knows this login.
+    let (login, old) = (format!("of_{}", std::process::id()), "known-to-all");
+    cluster.sql("postgres", &format!("CREATE ROLE {login} LOGIN PASSWORD '{old}'")).unwrap();
+    let database = format!("old_{}", std::process::id());
+    cluster.sql("postgres", &format!("CREATE DATABASE {database} OWNER {login}")).unwrap();
+    let url = |name: &str, password: &str| {
+        format!("postgres://{name}:{password}@localhost:{}/{database}", cluster.port())
+    };
+    let tables = include_str!("../written_by/0.1.0/team-tables.sql");
+    cluster.sql_by(&url(&login, old), tables).unwrap();
+    let rows = "INSERT INTO tidegate.project VALUES ('p', 1, NULL, 'sea', 1, 1, 1, 1);
+        INSERT INTO tidegate.team_name VALUES ('sea', 'p');
+        INSERT INTO tidegate.topic VALUES ('t', 1, 'p', NULL, 'Old', 'open', NULL, 0, NULL, 1, 1, 1, 'm', 2);
+        INSERT INTO tidegate.decision VALUES ('d', 1, 't', 'Kept', '', NULL, NULL, NULL, 1, 1, 'm', 3);
+        INSERT INTO tidegate.document VALUES ('d', 'decision', 't', NULL, 1, 'kept')";
+    cluster.sql_by(&url(&login, old), rows).unwrap();
+    let tls = tidegate_core::feature::memory::settings::Tls::Verify;
+    let address =
+        |name: &str, password: &str| read(&url(name, password), tls, Some(cluster.ca_file())).unwrap();
+
+    // An administrator of their own has no way in yet, and hears of one.
+    let admin = Scene { cluster, database: database.clone() };
+    let Err(error) = PostgresStore::create(admin.owner(), PATIENT) else {
+        panic!("the tables are another login's")
+    };
+    assert!(error.hint.as_ref().unwrap().contains(&format!("`{login}`")), "{error:?}");
+    // The shared login needs a right for it.
+    let Err(error) = PostgresStore::create(address(&login, old), PATIENT) else {
+        panic!("it may make roles")
+    };
+    assert!(error.what.contains("42501"), "{error:?}");
+    cluster.sql("postgres", &format!("ALTER ROLE {login} CREATEROLE")).unwrap();
+    let mut created = PostgresStore::create(address(&login, old), PATIENT).unwrap();
+    let password = created.password.unwrap();
+    // Whoever knew the old password is no administrator, and no member.
+    let Err(error) = PostgresStore::connect(address(&login, old), PATIENT) else { panic!("it was let in") };
+    assert_eq!(error.kind, ErrorKind::Refused, "{error:?}");
+    let invited = created.store.invite(&format!("ann_{}", std::process::id())).unwrap();
+    let again = PostgresStore::create(address(&login, &password), PATIENT).unwrap();
+    assert_eq!(again.password, None, "once");
+    let ann = Machine::sharing(&["sea"], address(&format!("ann_{}", std::process::id()), &invited.password));
+    ann.talk().unwrap();
+    assert_eq!(ann.decisions(), ["d"]);
+    // Row security applies to members.
+    let url = url(&format!("ann_{}", std::process::id()), &invited.password);
+    cluster.sql_by(&url, "DROP TABLE tidegate.decision").unwrap_err();
+}
+
+#[test]
+fn an_administrator_forgets_a_project_for_everyone() {
+    let Some(scene) = Scene::shared() else { return };
+    let _both = ann_and_eve(&scene);
+    // Joined later: the project of the team has another uid than here.
+    let admin = Machine::sharing(&["sea"], scene.owner());
+    work(&mut admin.memory(), "admin", "sea", 0..1);
+    admin.talk().unwrap();
+    let id = admin.memory().project_by_name("sea").unwrap().unwrap().id;
+    admin.memory().forget(&Forget::Project(id)).unwrap();
+    admin.talk().unwrap();
+    // The config still lists its name.
+    for table in ["topic", "log", "decision", "document", "session"] {
+        assert_eq!(scene.sql(&format!("SELECT count(*) FROM tidegate.{table}")), "0", "{table}");
+    }
+    // A member deletes their own.
+    let bay = Machine::sharing(&["bay"], scene.address());
+    work(&mut bay.memory(), "bays", "bay", 0..1);
+    bay.talk().unwrap();
+    let id = bay.memory().project_by_name("bay").unwrap().unwrap().id;
+    bay.memory().forget(&Forget::Project(id)).unwrap();
+    assert_eq!((bay.talk().unwrap().refused, bay.pending()), (None, 0));
+    assert_eq!(scene.sql("SELECT count(*) FROM tidegate.log"), "0");
+}
+
+#[test]
+fn a_list_of_changes_without_an_end_stops_no_worker() {
+    let Some(scene) = Scene::shared() else { return };
+    let (ann, eve) = ann_and_eve(&scene);
+    ann.talk().unwrap();
+    // The server says forever that there is more.
+    scene.sql(
+        "CREATE SEQUENCE tidegate.endless START 1000;
+         ALTER TABLE tidegate.forgotten RENAME TO real_forgotten;
+         CREATE VIEW tidegate.forgotten AS SELECT 'u' || n AS uid, 'decision'::text AS kind, 'x'::text AS origin,
+            nextval('tidegate.endless') AS change, 'x'::text AS owner FROM generate_series(1, 600) AS n;
+         GRANT SELECT ON tidegate.forgotten TO PUBLIC; GRANT ALL ON SEQUENCE tidegate.endless TO PUBLIC",
+    );
+    let after = || eve.standing().after;
+    let before = after();
+    team::exchange(&mut eve.memory(), &eve.address, team::Direction::Pull, 2_000, PATIENT).unwrap();
+    assert!(after() > before, "the next run continues");
+}
+
+#[test]
+fn a_link_that_cuts_every_connection_still_fetches_everything() {
+    let Some(scene) = Scene::shared() else { return };
+    let ann = Machine::sharing(&["sea"], scene.address());
+    work(&mut ann.memory(), "ann", "sea", 0..0);
+    let long = |number: u64| {
+        let row = decision(&format!("long-{number:03}"), "ann-sea-t", number);
+        Record::Decision(DecisionRow { text: format!("{number} says ").repeat(400), ..row })
+    };
+    ann.memory().put(&(0..60).map(long).collect::<Vec<_>>()).unwrap();
+    ann.talk().unwrap();
+    let proxy = Proxy::before(scene.cluster.port()).unwrap();
+    let bob = Machine::sharing(&["sea"], scene.address_by(proxy.port()));
+    proxy.cut_each_answer_after(60_000);
+    let mut runs = 0;
+    while bob.decisions().len() < 60 {
+        let _ = bob.talk();
+        runs += 1;
+        assert!(runs < 6, "{} of 60 are here", bob.decisions().len());
+    }
+}
+
+/// As a sleeping laptop does: its connection stays, and with it the lock of the writers.
+#[test]
+fn a_member_whose_link_falls_silent_blocks_the_others_only_for_seconds() {
+    let Some(scene) = Scene::shared() else { return };
+    let (ann, _eve) = ann_and_eve(&scene);
+    let proxy = Proxy::before(scene.cluster.port()).unwrap();
+    let bob = Machine::sharing(&["sea"], scene.address_by(proxy.port()));
+    work(&mut bob.memory(), "bob", "sea", 0..40);
+    proxy.stall_after(12_000);
+    let quick = Patience {
+        connect: std::time::Duration::from_secs(3),
+        transaction: std::time::Duration::from_secs(3),
+        ..PATIENT
+    };
+    let waits = "SELECT count(*) FROM pg_stat_activity WHERE state = 'idle in transaction' AND datname = current_database()";
+    std::thread::scope(|threads| {
+        let bobs = threads.spawn(|| bob.talk_within(quick).unwrap_err());
+        // Its transaction is open on the server.
+        assert!((0..600).any(|_| scene.sql(waits) == "1"));
+        ann.memory().put(&[Record::Log(log("later", "ann-sea-t", 9))]).unwrap();
+        assert_eq!(ann.talk().unwrap().delivered, 1);
+        bobs.join().unwrap();
+    });
+    // The same limit, only longer, for other programs of a member.
+    let limit = "SELECT setting FROM pg_settings WHERE name = 'idle_in_transaction_session_timeout'";
+    assert_eq!(scene.sql_as(&ann, limit).unwrap(), "60000");
+}
+
+#[test]
+fn what_was_forgotten_does_not_come_back_with_a_backup() {
+    let Some(scene) = Scene::shared() else { return };
+    let (ann, _eve) = ann_and_eve(&scene);
+    back_up(&scene);
+    ann.memory().forget(&Forget::Log("ann-sea-l0000".to_owned())).unwrap();
+    work(&mut ann.memory(), "ann", "sea", 2..5);
+    // Nothing is pulled afterwards: what was sent is all that this machine knows of the server.
+    let push = |machine: &Machine| {
+        team::exchange(&mut machine.memory(), &machine.address, team::Direction::Push, usize::MAX, PATIENT)
+            .unwrap()
+    };
+    push(&ann);
+    let whole = "SELECT string_agg(uid, ' ' ORDER BY uid) FROM tidegate.log WHERE uid LIKE 'ann%'";
+    let before = scene.sql(whole);
+    restore(&scene);
+    assert!(scene.sql(whole).contains("ann-sea-l0000"));
+    assert!(push(&ann).was_restored);
+    assert_eq!(scene.sql(whole), before);
+    // Also if the last thing was a deletion.
+    back_up(&scene);
+    ann.memory().forget(&Forget::Log("ann-sea-l0001".to_owned())).unwrap();
+    push(&ann);
+    let before = scene.sql(whole);
+    restore(&scene);
+    assert!(push(&ann).was_restored);
+    assert_eq!(scene.sql(whole), before);
+    assert!(!push(&ann).was_restored, "once");
+}
+
+const TABLES: [&str; 9] =
+    ["counters", "project", "team_name", "topic", "session", "log", "decision", "forgotten", "document"];
+
+/// Keeps all rows of a team, for [`restore`].
+fn back_up(scene: &Scene<'_>) {
+    for table in TABLES {
+        scene.sql(&format!(
+            "DROP TABLE IF EXISTS public.kept_{table}; CREATE TABLE public.kept_{table} AS SELECT * FROM tidegate.{table}"
+        ));
+    }
+}
+
+fn restore(scene: &Scene<'_>) {
+    for table in TABLES.iter().rev() {
+        scene.sql(&format!("DELETE FROM tidegate.{table}"));
+    }
+    for table in TABLES {
+        scene.sql(&format!("INSERT INTO tidegate.{table} SELECT * FROM public.kept_{table}"));
+    }
 }

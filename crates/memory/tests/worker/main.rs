@@ -9,14 +9,13 @@ mod transcripts;
 #[cfg(test)]
 mod world;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fs;
 use std::time::Duration;
 
 use tidegate_core::event::SessionId;
 use tidegate_core::feature::marks::SessionMark;
 use tidegate_core::feature::memory::job::{JobCause, Work};
-use tidegate_core::feature::memory::relay::Relay;
 use tidegate_core::feature::memory::summary::RelaySummary;
 use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;

@@ -2,14 +2,14 @@
 
 use super::*;
 
-struct Model<'a>(&'a dyn Fn(&Relay, Lang) -> Result<RelaySummary, NoSummary>);
+struct Model<'a>(&'a dyn Fn(&str, Lang) -> Result<RelaySummary, NoSummary>);
 
 impl Summarise for Model<'_> {
     fn name(&self) -> String {
         "haiku".to_owned()
     }
-    fn sum_up(&mut self, relay: &Relay, lang: Lang) -> Result<RelaySummary, NoSummary> {
-        (self.0)(relay, lang)
+    fn sum_up(&mut self, message: String, lang: Lang) -> Result<RelaySummary, NoSummary> {
+        (self.0)(&message, lang)
     }
 }
 
@@ -17,9 +17,11 @@ impl Summarise for Model<'_> {
 fn a_language_model_sums_up_once() {
     let mut world = World::new();
     let calls = Cell::new(0);
-    let tells = |relay: &Relay, lang: Lang| {
+    let asked = RefCell::new(String::new());
+    let tells = |message: &str, lang: Lang| {
         calls.set(calls.get() + 1);
-        assert!(!relay.prompt.contains("hunter2"), "{}", relay.prompt);
+        assert!(!message.contains("hunter2"), "{message}");
+        message.clone_into(&mut asked.borrow_mut());
         Ok(RelaySummary { title: "RelaySummary".to_owned(), text: format!("User: {lang:?} / AI: b") })
     };
     turn(&mut world, "u1", "use password=hunter2hunter2 please");
@@ -41,6 +43,12 @@ fn a_language_model_sums_up_once() {
     world.stop("s1", "and more");
     world.work_with(Some(&mut Model(&tells)), &|_| {});
     assert_eq!((calls.get(), world.log("u2").row.answer.as_str()), (3, "answer to u2\n\nand more"));
+    let sent = r#"{"asked":"日本語で","said":"answer to u2\n\nand more","tools":{},"files_written":[]}"#;
+    let sent: serde_json::Value = serde_json::from_str(sent).unwrap();
+    assert_eq!(
+        asked.borrow().strip_prefix("The exchange: ").and_then(|json| serde_json::from_str(json).ok()),
+        Some(sent)
+    );
     assert_eq!(retries::read(&world.state), retries::Retries::default());
 }
 
@@ -48,7 +56,7 @@ fn a_language_model_sums_up_once() {
 fn one_that_fails_costs_nothing_but_time() {
     let mut world = World::new();
     let calls = Cell::new(0);
-    let fails = |_: &Relay, _| {
+    let fails = |_: &str, _| {
         calls.set(calls.get() + 1);
         Err(NoSummary::Failed("no such program".to_owned()))
     };
@@ -73,7 +81,7 @@ fn one_that_fails_costs_nothing_but_time() {
     assert_eq!(delays[4..], [day; 4], "once a day for as long as it takes");
     let row = world.log("u1").row;
     assert_eq!((row.summary.again, row.text.as_str()), (true, "User: go / AI: answer to u1"));
-    let tells = |_: &Relay, _| Ok(RelaySummary { title: "t".to_owned(), text: "User: a / AI: b".to_owned() });
+    let tells = |_: &str, _| Ok(RelaySummary { title: "t".to_owned(), text: "User: a / AI: b".to_owned() });
     // A person who asks for it does not wait.
     world.at_once = true;
     assert_eq!(world.work_with(Some(&mut Model(&tells)), &|_| {}).summed_up, 1);
@@ -84,7 +92,7 @@ fn one_that_fails_costs_nothing_but_time() {
 fn one_that_comes_back_is_asked_about_what_waits() {
     let mut world = World::new();
     let calls = Cell::new(0);
-    let fails = |_: &Relay, _| {
+    let fails = |_: &str, _| {
         calls.set(calls.get() + 1);
         Err(NoSummary::Failed("hangs".to_owned()))
     };
@@ -96,7 +104,7 @@ fn one_that_comes_back_is_asked_about_what_waits() {
     world.work_with(Some(&mut Model(&fails)), &|_| {});
     assert_eq!(calls.get(), 3, "about the rest, too");
     world.now.set(Millis(world.now.get().0 + HOUR));
-    let tells = |_: &Relay, _| Ok(RelaySummary { title: "t".to_owned(), text: "User: a / AI: b".to_owned() });
+    let tells = |_: &str, _| Ok(RelaySummary { title: "t".to_owned(), text: "User: a / AI: b".to_owned() });
     assert_eq!(world.work_with(Some(&mut Model(&tells)), &|_| {}).summed_up, 9);
 }
 
@@ -104,7 +112,7 @@ fn one_that_comes_back_is_asked_about_what_waits() {
 fn beyond_the_limit_the_next_hour_is_waited_for() {
     let mut world = World::new();
     let (calls, most) = (Cell::new(0), Cell::new(1));
-    let limited = |_: &Relay, _| {
+    let limited = |_: &str, _| {
         calls.set(calls.get() + 1);
         if calls.get() > most.get() {
             return Err(NoSummary::LimitReached);
@@ -135,7 +143,7 @@ fn what_comes_while_somebody_sums_up_is_not_called_left() {
     turn(&mut world, "u1", "go");
     let job = spool::list(&world.state).unwrap().remove(0).job.unwrap();
     let state = world.state.clone();
-    let slow = |_: &Relay, _| {
+    let slow = |_: &str, _| {
         spool::put(&state, &job).unwrap();
         Err(NoSummary::Failed("x".to_owned()))
     };
@@ -148,7 +156,7 @@ fn what_comes_while_somebody_sums_up_is_not_called_left() {
 #[test]
 fn without_anybody_the_summary_is_ours() {
     let mut world = World::new();
-    let fails = |_: &Relay, _| Err(NoSummary::Failed("x".to_owned()));
+    let fails = |_: &str, _| Err(NoSummary::Failed("x".to_owned()));
     turn(&mut world, "u1", "go");
     world.work_with(Some(&mut Model(&fails)), &|_| {});
     world.now.set(Millis(world.now.get().0 + HOUR));
@@ -162,7 +170,7 @@ fn without_anybody_the_summary_is_ours() {
 fn what_waits_is_known_without_the_list_of_it() {
     for damage in ["", "{", "\u{0}\u{0}", r#"{"summaries": {}}"#] {
         let mut world = World::new();
-        let fails = |_: &Relay, _| Err(NoSummary::Failed("x".to_owned()));
+        let fails = |_: &str, _| Err(NoSummary::Failed("x".to_owned()));
         for n in 1..=2 {
             turn(&mut world, &format!("u{n}"), "go");
         }
@@ -174,7 +182,7 @@ fn what_waits_is_known_without_the_list_of_it() {
             fs::write(list, damage).unwrap();
         }
         let tells =
-            |_: &Relay, _| Ok(RelaySummary { title: "t".to_owned(), text: "User: a / AI: b".to_owned() });
+            |_: &str, _| Ok(RelaySummary { title: "t".to_owned(), text: "User: a / AI: b".to_owned() });
         assert_eq!(world.work_with(Some(&mut Model(&tells)), &|_| {}).summed_up, 2, "{damage}");
         assert_eq!(world.work_with(Some(&mut Model(&tells)), &|_| {}).summed_up, 0, "{damage}");
         assert_eq!(retries::read(&world.state), retries::Retries::default());

@@ -135,6 +135,36 @@ fn every_file_of_0_1_0_is_read_here() {
     let files: BTreeSet<String> = files.map(|name| name.to_string_lossy().into_owned()).collect();
     assert_eq!(
         Vec::from_iter(files),
-        ["README.md", "export-members.jsonl", "export.jsonl", "memory.db", "team-members.json", "team.json"]
+        [
+            "README.md",
+            "export-members.jsonl",
+            "export.jsonl",
+            "memory.db",
+            "team-members.json",
+            "team-tables.sql",
+            "team.json"
+        ]
     );
+}
+
+/// The damage is in an index that no row needs.
+#[test]
+fn a_damaged_store_of_0_1_0_loses_no_row() {
+    let machine = upgraded(&["memory.db"]);
+    let file = machine.home().file();
+    let older = rusqlite::Connection::open(&file).unwrap();
+    let page: u32 = older
+        .query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'topic_undecided'", [], |row| row.get(0))
+        .unwrap();
+    drop(older);
+    let mut bytes = fs::read(&file).unwrap();
+    bytes[(page as usize - 1) * 4096..][..64].fill(0xa5);
+    fs::write(&file, bytes).unwrap();
+    let mut memory = machine.open_at(NOW).unwrap();
+    let _ = found(&mut memory, "cookie");
+    let healed = memory.healed.clone().expect("the damage is noticed");
+    assert_eq!(healed.copy, None);
+    let sizes = memory.sizes().unwrap();
+    assert_eq!((sizes.logs, sizes.decisions), (12, 3));
+    assert_eq!(memory.check().unwrap(), Vec::<String>::new());
 }

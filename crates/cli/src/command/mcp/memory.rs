@@ -7,7 +7,7 @@ use tidegate_core::text::cut::cut_after_word;
 use tidegate_core::time::Millis;
 use tidegate_memory::act::{self, Acting, AddedTopic, Authored, Startup, TopicEdit};
 use tidegate_memory::memory;
-use tidegate_memory::record::TopicStatus;
+use tidegate_memory::record::{TakenBy, TopicStatus};
 use tidegate_memory::store::Store;
 use tidegate_memory::team;
 use tidegate_memory::view::{Decision, Log, MemoryProject, Query, Topic};
@@ -138,7 +138,12 @@ impl Memory {
         let named = self.here.env.session.is_some();
         let session = named.then(|| session::find_session(&self.here, None).ok()).flatten();
         let session = session.map(|(session, _)| session.id.to_string());
-        let acting = Acting { now: self.here.now, own: self.own.as_ref(), session: session.as_deref() };
+        let acting = Acting {
+            now: self.here.now,
+            own: self.own.as_ref(),
+            session: session.as_deref(),
+            by: Some(TakenBy::Model),
+        };
         Ok(act(&mut self.memory, &acting)?)
     }
 

@@ -137,10 +137,10 @@ pub(super) fn run(args: &Args) -> Outcome {
     if args.what == ForgetOf::Project {
         jobs = clear_spool(&opened, &meant)?;
     }
-    let untold = |opened: &mut Opened| opened.memory.store().outbox_forgotten(usize::MAX);
+    let untold = |opened: &mut Opened| opened.memory.store().outbox_forgotten(0, usize::MAX);
     let before = untold(&mut opened)?.len();
-    let forgotten = if meant.unseen {
-        opened.memory.forget_unseen_session(&args.id)?;
+    let forgotten = if let (true, view::Forget::Session(uid)) = (meant.unseen, &meant.what) {
+        opened.memory.forget_unseen_session(uid)?;
         0
     } else if let (true, view::Forget::Log(uid)) = (meant.of_team, &meant.what) {
         opened.memory.store().forget_in_team(uid)?;
@@ -243,7 +243,7 @@ fn find_meant(opened: &mut Opened, args: &Args) -> Result<Meant, CliError> {
         }
         ForgetOf::Session => find_session(opened, &args.id),
         ForgetOf::Project => {
-            let project = act::find_project_exactly(&mut opened.memory, &args.id)
+            let project = act::find_project(&mut opened.memory, &args.id)
                 .map_err(|error| no_project(error, &args.id))?;
             let (id, name, topics) = (project.id, line(&project.row.name, 80), project.topics);
             let Bilingual { en, ja } = describe_counts(project.decisions, project.logs);
@@ -279,7 +279,8 @@ fn asks_author(author: &str) -> Bilingual {
     )
 }
 
-fn find_session(opened: &mut Opened, uid: &str) -> Result<Meant, CliError> {
+fn find_session(opened: &mut Opened, named: &str) -> Result<Meant, CliError> {
+    let uid = &opened.session_uid(named)?;
     let own_topic = automatic::topic_uid(uid, None);
     let unseen = opened.memory.session(uid)?.is_none() && opened.memory.topic_by_uid(&own_topic)?.is_none();
     let jobs = count_waiting(&opened.here.state, uid)?;
@@ -298,7 +299,7 @@ fn find_session(opened: &mut Opened, uid: &str) -> Result<Meant, CliError> {
         n = count_en(count, "log"),
         queued = count_en(jobs, "job")
     )];
-    Ok(Meant { unseen, ..Meant::new(view::Forget::Session(uid.to_owned()), would) })
+    Ok(Meant { unseen, ..Meant::new(view::Forget::Session(uid.clone()), would) })
 }
 
 fn read_queue(state: &StateDir) -> Result<Vec<Queued>, CliError> {

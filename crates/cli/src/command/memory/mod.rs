@@ -30,6 +30,7 @@ use tidegate_core::feature::memory::relay_log;
 use tidegate_memory::act::{self, Acting};
 use tidegate_memory::error::{Error as MemoryError, ErrorKind};
 use tidegate_memory::memory::{Healed, Memory};
+use tidegate_memory::record::TakenBy;
 use tidegate_memory::team::Direction;
 use tidegate_memory::text::one_line as line;
 use tidegate_memory::view::{Decision, Filter, MemoryProject, Topic};
@@ -177,8 +178,13 @@ impl Opened {
         &mut self,
         act: impl FnOnce(&mut Memory, &Acting<'_>) -> tidegate_memory::error::Result<T>,
     ) -> Result<T, CliError> {
-        let acting =
-            Acting { now: self.here.now, own: self.own.as_ref(), session: self.here.env.session.as_deref() };
+        let by = if approval::is_by_agent(&self.here.env) {
+            Some(TakenBy::Model)
+        } else {
+            approval::is_at_terminal().then_some(TakenBy::Person)
+        };
+        let session = self.here.env.session.as_deref();
+        let acting = Acting { now: self.here.now, own: self.own.as_ref(), session, by };
         Ok(act(&mut self.memory, &acting)?)
     }
 
@@ -251,6 +257,12 @@ impl Opened {
         act::find_project_exactly(&mut self.memory, named).map_err(|error| no_project(error, named))
     }
 
+    /// Lists show only the beginning of a session's id.
+    fn session_uid(&mut self, named: &str) -> Result<String, CliError> {
+        let found = self.memory.session_by_prefix(named)?;
+        Ok(found.map_or_else(|| named.to_owned(), |session| session.uid))
+    }
+
     fn clock(&self) -> LocalClock {
         LocalClock::of_system(self.here.now)
     }
@@ -260,7 +272,7 @@ impl Opened {
         Ok(Filter {
             project: self.project(of.project.as_ref())?,
             topic: of.topic,
-            session: of.session.clone(),
+            session: of.session.as_deref().map(|named| self.session_uid(named)).transpose()?,
             since: of.since.map(|when| when.since(now)),
             until: of.until.map(|when| when.until(now)),
             ..Filter::default()

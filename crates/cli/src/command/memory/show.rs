@@ -101,7 +101,7 @@ pub(super) fn run(args: &Args) -> Outcome {
             print_row(args.json, &opened.find_project(&args.id)?, &clock, project_page);
         }
         ShowOf::Session => {
-            let session = opened.memory.session(&args.id)?.ok_or_else(|| no_session(&args.id))?;
+            let session = opened.memory.session_by_prefix(&args.id)?.ok_or_else(|| no_session(&args.id))?;
             let filter = Filter { session: Some(session.uid.clone()), ..Filter::default() };
             let logs = opened.memory.logs(&filter, &view::Page { limit: WITH, after: None })?.rows;
             print_row(args.json, &WholeSession { session, logs }, &clock, session_page);

@@ -164,8 +164,13 @@ struct Asked {
 fn show_team(args: &Args) -> Outcome {
     let opened = Opened::look()?;
     let mut requests = Vec::new();
-    let (here, shared, pending) = match opened {
-        None => (Here::find()?, Vec::new(), 0),
+    let (here, shared, named, pending) = match opened {
+        None => {
+            let here = Here::find()?;
+            let listed = here.config.memory.team.projects.0.iter().map(|project| project.0.clone());
+            let named = listed.collect();
+            (here, Vec::new(), named, 0)
+        }
         Some(mut opened) => {
             let asked = TeamState::read(opened.memory.home()).requests;
             let store = opened.memory.store();
@@ -180,15 +185,15 @@ fn show_team(args: &Args) -> Outcome {
             }
             let shared = store.shared_projects()?.into_iter().map(|(_, name)| name).collect();
             let pending = store.outbox_length()?;
-            (Here::find()?, shared, pending)
+            let named = opened.memory.listed_without_work()?;
+            (Here::find()?, shared, named, pending)
         }
     };
     let address = server_address(&here)?;
     let standing = TeamState::read(&MemoryHome::of(&here.env.place)?);
-    let named = here.config.memory.team.projects.0.iter().map(|project| project.0.clone());
     let team = Team {
         server: address.map(|address| address.shown().to_owned()),
-        named: named.filter(|name| !shared.contains(name)).collect(),
+        named,
         shared,
         pending,
         succeeded: standing.succeeded.map(Millis::iso_seconds),

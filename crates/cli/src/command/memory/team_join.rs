@@ -10,14 +10,16 @@ use tidegate_core::pipeline::record::Deeds;
 use tidegate_core::settings::list::{Item, Listed, TeamProject};
 use tidegate_core::settings::setting::Setting;
 use tidegate_core::settings::value::Value;
+use tidegate_memory::act;
+use tidegate_memory::error::ErrorKind;
 use tidegate_memory::memory::Memory;
 use tidegate_memory::postgres::{Address, Patience, PostgresStore};
 use tidegate_memory::team::{self, Direction};
 use tidegate_state::file::replace;
 use toml_edit::{DocumentMut, Item as TomlItem, Table};
 
-use super::line;
 use super::server_args::ServerArgs;
+use super::{Opened, line};
 use crate::approval::{self, Consent, Request};
 use crate::bilingual::{Bilingual, both, count_en};
 use crate::command::Outcome;
@@ -211,6 +213,10 @@ pub(super) fn leave(args: &LeaveArgs) -> Outcome {
         return Err(CliError::new(both!(
             "only a person can leave a team",
             "チームから抜けられるのは人だけです"
+        ))
+        .hint(both!(
+            "ask the person to run `tidegate memory team leave` at a terminal",
+            "端末で `tidegate memory team leave` を実行するよう、人に頼んでください"
         )));
     }
     if here.config.memory.team.url.is_none() {
@@ -256,13 +262,33 @@ fn projects_to_share(here: &Here, named: &[String]) -> Result<Vec<String>, CliEr
             return Err(CliError::new(both!(
                 "`{name}` cannot be the name of a project",
                 "`{name}` はプロジェクトの名前になりません"
+            ))
+            .hint(both!(
+                "name it as `tidegate memory list projects` shows it, or by its folder or git remote",
+                "`tidegate memory list projects` の名前か、フォルダか、git remote で指定してください"
             )));
         }
         if !shared.contains(&name) {
+            check_one_is_meant(&name)?;
             shared.push(name);
         }
     }
     Ok(shared)
+}
+
+/// Which of several projects of one name is shared must be clear.
+fn check_one_is_meant(name: &str) -> Result<(), CliError> {
+    let Some(mut opened) = Opened::look()? else { return Ok(()) };
+    match act::find_project(&mut opened.memory, name) {
+        Err(error) if error.kind == ErrorKind::Refused => {
+            let each = error.hint.clone().unwrap_or_default();
+            Err(CliError::from(error).hint(both!(
+                "share one by its folder or its git remote: `--project FOLDER`; {each}",
+                "フォルダか git remote で指定してください: `--project FOLDER`（{each}）"
+            )))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The memory with the settings that were just written.

@@ -14,6 +14,7 @@ use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
 use crate::print::page::Page;
+use crate::print::remark;
 use crate::print::text::{Text, data};
 use crate::sessions::Here;
 
@@ -150,8 +151,8 @@ pub(super) fn create(args: &CreateArgs) -> Outcome {
         Ok(given) => given,
         Err(code) => return Ok(code),
     };
-    PostgresStore::create(address, Patience::LONG).map_err(|error| {
-        let needs_role = error.what.contains("42501");
+    let created = PostgresStore::create(address, Patience::LONG).map_err(|error| {
+        let needs_role = error.what.contains("42501") && error.what.contains("role");
         let error = CliError::from(error);
         if !needs_role {
             return error;
@@ -163,11 +164,20 @@ pub(super) fn create(args: &CreateArgs) -> Outcome {
     })?;
     approval::record_command(&here, &command, &given, Deeds::default());
     if args.json {
-        print::json(&serde_json::json!({ "server": server }));
+        print::json(&serde_json::json!({ "server": server, "password": created.password }));
         return Ok(ExitCode::SUCCESS);
     }
     let mut page =
         Page::of(both!("The team's store is ready: {server}", "チームの保存先の準備ができました: {server}"));
+    if let Some(password) = &created.password {
+        page.paragraph(both!(
+            "The tables are from Tidegate 0.1: every machine of the team knew this login. It is the administrator's now, and has a \
+             new password. Keep it for yourself; Tidegate shows it only once.",
+            "Tidegate 0.1 の表でした。このログインはチームの全員が知っていたため、管理者専用とし、パスワードを新しくしました。\
+             一度しか表示しません。管理者だけが持っていてください。"
+        ));
+        page.pairs([(both!("password", "パスワード").into(), data(password.as_str()))]);
+    }
     page.paragraph(both!(
         "Next: `tidegate memory team invite NAME --server URL` makes a login for each member.",
         "次は `tidegate memory team invite NAME --server URL` で、メンバーごとのログインを作ってください。"
@@ -247,11 +257,35 @@ pub(super) fn remove(args: &RemoveArgs) -> Outcome {
         Ok(given) => given,
         Err(code) => return Ok(code),
     };
-    let rows = PostgresStore::connect(address, Patience::LONG)?.remove_member(&args.name)?;
+    let removed = PostgresStore::connect(address, Patience::LONG)?.remove_member(&args.name)?;
+    let rows = removed.rows;
     approval::record_command(&here, &command, &given, Deeds::default());
     if args.on.json {
-        print::json(&serde_json::json!({ "name": name, "rows": rows }));
+        let (login_stays, still_connected) = (removed.login_stays, removed.still_connected);
+        print::json(&serde_json::json!({
+            "name": name, "rows": rows, "login_stays": login_stays, "still_connected": still_connected,
+        }));
         return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(why) = &removed.still_connected {
+        remark::warn(both!(
+            "open connections of {name} could not be ended ({why}); they have no rights, but may hold a lock",
+            "{name} の開いている接続を切れませんでした（{why}）。権限はありませんが、ロックが残っているかもしれません"
+        ));
+        remark::hint(both!(
+            "a superuser of the server runs: SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{name}'",
+            "サーバーの superuser が実行してください: SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{name}'"
+        ));
+    }
+    if let Some(why) = &removed.login_stays {
+        remark::warn(both!(
+            "the login {name} could not be deleted ({why}); it has no rights and cannot connect",
+            "ログイン {name} は削除できませんでした（{why}）。権限はなく、接続もできません"
+        ));
+        remark::hint(both!(
+            "it owns something on the server; a superuser runs in each database: DROP OWNED BY \"{name}\"; then: DROP ROLE \"{name}\"",
+            "サーバーに {name} の所有物があります。superuser が各データベースで実行してください: DROP OWNED BY \"{name}\"。その後: DROP ROLE \"{name}\""
+        ));
     }
     Page::of(both!(
         "{name} is no longer a member. {n} of {name} stay in the team's store; as the administrator you can forget them.",

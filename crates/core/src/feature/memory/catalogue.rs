@@ -104,6 +104,9 @@ pub struct UndecidedTopic {
     #[serde(flatten)]
     pub topic: NamedId,
     pub project: NamedId,
+    /// The teammate who wrote its name; empty for one of this machine.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub by: String,
 }
 
 /// Read without `flatten`, which would build it twice while the start of a session waits.
@@ -112,11 +115,14 @@ struct TopicOnDisk {
     id: i64,
     name: String,
     project: NamedId,
+    #[serde(default)]
+    by: String,
 }
 
 impl From<TopicOnDisk> for UndecidedTopic {
     fn from(read: TopicOnDisk) -> UndecidedTopic {
-        UndecidedTopic { topic: NamedId { id: read.id, name: read.name }, project: read.project }
+        let topic = NamedId { id: read.id, name: read.name };
+        UndecidedTopic { topic, project: read.project, by: read.by }
     }
 }
 

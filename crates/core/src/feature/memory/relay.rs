@@ -101,6 +101,8 @@ struct RelayBuilder {
     calls: Vec<(String, String)>,
     /// Calls whose results belong to what was said.
     awaited: Vec<(String, AwaitedCall)>,
+    /// The call of each answered question.
+    asked_by: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -123,7 +125,8 @@ pub enum RelayStep {
 
 impl RelayExtract {
     /// The entries that matter.
-    pub const SOUGHT: [Sought; 4] = [Sought::Prompts, Sought::Answers, Sought::Boundaries, Sought::Added];
+    pub const SOUGHT: [Sought; 5] =
+        [Sought::Prompts, Sought::Answers, Sought::Boundaries, Sought::Added, Sought::Rewritten];
 
     /// May begin anywhere: entries before the first prompt belong to no relay.
     pub fn new(expected: Option<AnswerDigest>) -> RelayExtract {
@@ -155,6 +158,7 @@ impl RelayExtract {
                 }
             }
             EntryKind::Added(prompt) => self.with(|building| building.added(entry, prompt)),
+            EntryKind::Rewritten(call) => self.with(|building| building.rewritten(call)),
             EntryKind::Boundary(_) => self.with(|building| building.relay.compacted = true),
             EntryKind::Other | EntryKind::Ended(_) | EntryKind::Count(_) => {}
         }
@@ -243,13 +247,14 @@ impl RelayBuilder {
             match found.map(|at| self.awaited.remove(at).1) {
                 Some(AwaitedCall::Question) => {
                     if let Some(answers) = result.answers() {
-                        self.answered(answers);
+                        self.answered(part.call.as_deref().unwrap_or_default(), answers);
                     }
                 }
                 Some(AwaitedCall::Agent(task)) => self.conclude(&task, part.conclusion.as_ref()),
                 Some(AwaitedCall::Command(command)) => {
                     if let Some(printed) = part.failure.as_ref().and_then(LazyText::text) {
                         let printed = redact(&printed);
+                        self.in_said.merge(&printed.found);
                         self.said.push(Said::failure(command, &printed.text));
                     }
                 }
@@ -258,7 +263,15 @@ impl RelayBuilder {
         }
     }
 
-    fn answered(&mut self, answers: QuestionAnswers) {
+    /// A hook may have put the answer into the question: older clients do not write down who decided.
+    fn rewritten(&mut self, call: &str) {
+        self.awaited.retain(|(id, awaited)| id != call || !matches!(awaited, AwaitedCall::Question));
+        let mut asked_by = self.asked_by.iter();
+        self.relay.answered.retain(|_| asked_by.next().is_none_or(|id| id != call));
+        self.asked_by.retain(|id| id != call);
+    }
+
+    fn answered(&mut self, call: &str, answers: QuestionAnswers) {
         // An approval of a command is not worth remembering.
         if answers.only.is_some_and(|question| question.header == OWN_HEADER) {
             return;
@@ -271,6 +284,7 @@ impl RelayBuilder {
             let answered = AnsweredQuestion::new(&question.text, &answer.text);
             if self.relay.answered.len() < ANSWERED {
                 self.relay.answered.push(answered.clone());
+                self.asked_by.push(call.to_owned());
             }
             self.said.push(Said::Answer(answered));
         }
@@ -387,6 +401,7 @@ impl RelayBuilder {
 
     /// A prompt that a person typed while the model worked.
     fn added(&mut self, entry: &TranscriptEntry<'_>, prompt: &PromptEntry<'_>) {
+        self.conclude("", prompt.conclusion.as_ref());
         let Some(text) = prompt.typed() else { return };
         let clean = redact(&text);
         self.relay.prompt = cut_middle(&format!("{}\n\n{}", self.relay.prompt, clean.text), PROMPT);

@@ -1,9 +1,9 @@
 //! A summary of a relay in a few lines: from its own words, or by a language model.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::feature::memory::relay::Relay;
-use crate::feature::memory::said;
 use crate::feature::memory::said::Said;
 use crate::feature::memory::tag as meta_tag;
 use crate::text::cut::cut_to_word;
@@ -41,7 +41,7 @@ pub struct RelaySummary {
 
 /// Deterministic: the same relay always gives the same summary.
 pub fn summarise_locally(relay: &Relay, lang: Option<Lang>) -> RelaySummary {
-    let labels = labels(language(relay, lang));
+    let labels = labels(language(&relay.prompt, &relay.answer, lang));
     let asked = plain_text(&relay.prompt);
     let answer = plain_text(&relay.answer);
     let answered = match (&relay.failed, answer.is_empty(), relay.interrupted) {
@@ -87,10 +87,9 @@ pub fn title(relay: &Relay) -> String {
 }
 
 /// The language of the question if it is recognisable, else the person's.
-pub fn language(relay: &Relay, lang: Option<Lang>) -> Lang {
+pub fn language(prompt: &str, answer: &str, lang: Option<Lang>) -> Lang {
     let kana = |c: char| is_kana(c) || is_half_width_katakana(c);
     let kanji = |c: char| KANJI_BLOCKS.contains(&c);
-    let (prompt, answer) = (relay.prompt.as_str(), relay.answer.as_str());
     if prompt.contains(kana) || prompt.contains(kanji) && (lang == Some(Lang::Ja) || answer.contains(kana)) {
         Lang::Ja
     } else if prompt.chars().filter(|c| c.is_alphabetic()).count() >= 20 {
@@ -254,12 +253,20 @@ pub fn instruction(lang: Lang) -> String {
     )
 }
 
-/// The relay, without its secrets, for the language model.
-pub fn message(relay: &Relay) -> String {
+/// A relay as its log holds it: without secrets, with everything that was said.
+#[derive(Clone, Copy, Debug)]
+pub struct StoredRelay<'a> {
+    pub prompt: &'a str,
+    pub said: &'a str,
+    pub tools: &'a BTreeMap<String, u32>,
+    pub files: &'a [String],
+}
+
+/// For the language model.
+pub fn message(relay: StoredRelay<'_>) -> String {
     let value = serde_json::json!({
         "asked": relay.prompt,
-        "said": said::join(&relay.said),
-        "interrupted": relay.interrupted,
+        "said": relay.said,
         "tools": relay.tools,
         "files_written": relay.files,
     });

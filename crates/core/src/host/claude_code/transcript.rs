@@ -43,6 +43,9 @@ const NOTIFICATION: &str = "<task-notification>";
 const BOUNDARY: &str = "compact_boundary";
 const QUEUED: &str = "queued_command";
 
+/// In the answer of a hook that changes the arguments of a call.
+const REWRITTEN: &str = "updatedInput";
+
 /// The client's name for the model of its own answers.
 const NO_MODEL: &str = "<synthetic>";
 
@@ -53,6 +56,7 @@ pub(super) fn parser(kinds: &[Sought]) -> TranscriptParser {
         Some(Needle::new(match kind {
             Sought::Prompts => b"\"user\"",
             Sought::Added => QUEUED.as_bytes(),
+            Sought::Rewritten => REWRITTEN.as_bytes(),
             Sought::Answers => b"\"assistant\"",
             Sought::Results => b"\"tool_result\"",
             Sought::Boundaries => BOUNDARY.as_bytes(),
@@ -120,11 +124,10 @@ impl<'a> WireLine<'a> {
                 Some("assistant") => self.message.value().map_or(EntryKind::Other, |message| {
                     EntryKind::Answer(message.answer(self.requested_model))
                 }),
-                Some("attachment") => self
-                    .attachment
-                    .get()
-                    .and_then(WireAttachment::queued_prompt)
-                    .map_or(EntryKind::Other, EntryKind::Added),
+                Some("attachment") => match self.attachment.get().and_then(WireAttachment::queued_prompt) {
+                    Some(prompt) => EntryKind::Added(prompt),
+                    None => call_rewritten_by_hook(line).map_or(EntryKind::Other, EntryKind::Rewritten),
+                },
                 Some("system") if self.subtype.get().is_some_and(|kind| kind == BOUNDARY) => {
                     EntryKind::Boundary(self.compaction.value().unwrap_or_default().boundary())
                 }
@@ -152,12 +155,14 @@ impl<'a> WireLine<'a> {
             repeats_output: text.is_some_and(repeats_hook_output),
             typed: content.filter(|_| !is_of_client).map(|content| LazyText { json: content.0, read }),
             sent: content.filter(|_| is_sent).map(|content| LazyText { json: content.0, read: all_words }),
-            conclusion: text
-                .filter(|text| text.starts_with(NOTIFICATION))
-                .and(content)
-                .map(|content| LazyText { json: content.0, read: notified_conclusion }),
+            conclusion: content.and_then(|content| conclusion_in(content.0)),
         }
     }
+}
+
+fn conclusion_in(content: &str) -> Option<LazyText<'_>> {
+    let text = content.strip_prefix('"')?;
+    text.starts_with(NOTIFICATION).then_some(LazyText { json: content, read: notified_conclusion })
 }
 
 impl Field<WireDecision<'_>> {
@@ -169,15 +174,17 @@ impl Field<WireDecision<'_>> {
 
 /// A hook that changed the input of a call may have answered the question in it.
 pub(super) fn is_changed_by_hook(line: &[u8], call: &str) -> bool {
-    let holds = |text: &[u8]| search::find(line, text).is_some();
-    if !holds(call.as_bytes()) || !holds(b"updatedInput") {
-        return false;
-    }
-    let Ok(entry) = serde_json::from_slice::<serde_json::Value>(line) else { return false };
+    search::find(line, call.as_bytes()).is_some()
+        && call_rewritten_by_hook(line).is_some_and(|rewritten| rewritten == call)
+}
+
+fn call_rewritten_by_hook(line: &[u8]) -> Option<String> {
+    search::find(line, REWRITTEN.as_bytes())?;
+    let entry: serde_json::Value = serde_json::from_slice(line).ok()?;
     let attachment = &entry["attachment"];
-    attachment["type"].as_str().is_some_and(|kind| kind.contains("hook"))
-        && attachment["toolUseID"] == call
-        && attachment["hookEvent"] != "PostToolUse"
+    let is_before = attachment["type"].as_str().is_some_and(|kind| kind.contains("hook"))
+        && attachment["hookEvent"] != "PostToolUse";
+    attachment["toolUseID"].as_str().filter(|_| is_before).map(str::to_owned)
 }
 
 fn is_set(flag: &Field<bool>) -> bool {
@@ -201,12 +208,22 @@ impl<'a> WireMessage<'a> {
 }
 
 impl<'a> WireAttachment<'a> {
-    /// A prompt that a person typed while the model worked.
+    /// What came while the model worked: a prompt that a person typed, or the conclusion of an agent in the background.
     fn queued_prompt(&self) -> Option<PromptEntry<'a>> {
         let origin = self.origin.get().and_then(|origin| origin.kind.get());
         let of_person = is_set(&self.human_turn) || origin.is_some_and(|kind| kind == "human");
         let mode = self.mode.get().map(AsRef::as_ref);
         let is_queued = self.kind.get().is_some_and(|kind| kind == QUEUED);
+        let conclusion = self.prompt.get().and_then(|prompt| conclusion_in(prompt.0));
+        if is_queued && conclusion.is_some() {
+            return Some(PromptEntry {
+                is_hidden: true,
+                repeats_output: false,
+                typed: None,
+                sent: None,
+                conclusion,
+            });
+        }
         if !is_queued || !of_person || !matches!(mode, None | Some("prompt")) {
             return None;
         }
@@ -547,6 +564,7 @@ mod tests {
 
     const PROMPT: &str = r#"{"type":"user","uuid":"u1","message":{"content":"go"}}"#;
     const QUEUED_PROMPT: &str = r#"{"type":"attachment","attachment":{"type":"queued_command","prompt":"and more","commandMode":"prompt","humanTurn":true}}"#;
+    const REWRITTEN_CALL: &str = r#"{"type":"attachment","attachment":{"type":"hook_success","hookEvent":"PreToolUse","toolUseID":"t1","stdout":"{\"updatedInput\":{}}"}}"#;
     const ANSWER: &str = r#"{"type":"assistant","timestamp":"2026-11-15T11:51:30.000Z","message":{"id":"m1","model":"m","stop_reason":"end_turn","usage":{"input_tokens":7,"output_tokens":2},"content":[{"type":"text","text":"so"},{"type":"tool_use","id":"t1","name":"Edit","input":{"file_path":"/p/a"}},{"type":"thinking","thinking":"hm"}]}}"#;
     const RESULT: &str = r#"{"type":"user","toolUseResult":{"x":1},"message":{"content":[{"type":"tool_result","tool_use_id":"t1","is_error":true}]}}"#;
     const COMPACTION: &str = r#"{"type":"system","subtype":"compact_boundary","compactMetadata":{"postTokens":9,"preservedMessages":{"uuids":["u1",7]}}}"#;
@@ -562,6 +580,7 @@ mod tests {
         for (kind, line) in [
             (Sought::Prompts, PROMPT),
             (Sought::Added, QUEUED_PROMPT),
+            (Sought::Rewritten, REWRITTEN_CALL),
             (Sought::Answers, ANSWER),
             (Sought::Results, RESULT),
             (Sought::Boundaries, COMPACTION),

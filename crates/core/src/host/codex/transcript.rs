@@ -51,7 +51,7 @@ pub(super) fn parser(kinds: &[Sought]) -> TranscriptParser {
             Sought::Counts => &[b"\"token_usage_record\"", b"\"model_context_window\""],
             Sought::Origins => &[b"\"session_meta\"", b"\"turn_context\""],
             // Everything that is typed becomes a prompt.
-            Sought::Added | Sought::RepeatedOutput => &[],
+            Sought::Added | Sought::Rewritten | Sought::RepeatedOutput => &[],
         }
     };
     TranscriptParser::new(kinds.iter().flat_map(needles).map(|text| Needle::new(text)).collect(), entry)

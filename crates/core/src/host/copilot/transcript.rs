@@ -33,7 +33,9 @@ pub(super) fn parser(kinds: &[Sought]) -> TranscriptParser {
             Sought::Boundaries => &[BOUNDARY],
             Sought::Origins => &[START],
             // Everything that is typed becomes a prompt.
-            Sought::Added | Sought::RepeatedOutput | Sought::Endings | Sought::Counts => &[],
+            Sought::Added | Sought::Rewritten | Sought::RepeatedOutput | Sought::Endings | Sought::Counts => {
+                &[]
+            }
         }
     };
     let needles = kinds.iter().flat_map(needles).map(|text| Needle::new(text.as_bytes()));

@@ -398,7 +398,12 @@ fn decisions(case: &mut Situation, cell: &str) {
 fn undecided(case: &mut Situation, cell: &str) {
     let topics = listed(cell, |id, words| {
         let (project, name) = if words == ["of", "docs"] { (4, "docs") } else { (3, "shop") };
-        UndecidedTopic { topic: named(id), project: NamedId { id: project, name: name.into() } }
+        let by = if words == ["of", "eve"] { "teammate eve" } else { "" };
+        UndecidedTopic {
+            topic: named(id),
+            project: NamedId { id: project, name: name.into() },
+            by: by.into(),
+        }
     });
     case.facts.memory.undecided = known(topics, |topics| Undecided { topics });
 }

@@ -203,7 +203,8 @@ mod tests {
         assert_eq!(read_project(&state, "/p/.git"), Known::Absent);
         let named = |id, name: &str| NamedId { id, name: name.to_owned() };
         let decided = |id, name: &str| Decided { id, name: name.to_owned(), by: String::new() };
-        let topics = vec![UndecidedTopic { topic: named(4, "検索"), project: named(3, "p") }];
+        let topics =
+            vec![UndecidedTopic { topic: named(4, "検索"), project: named(3, "p"), by: String::new() }];
         write_undecided(&state, &Undecided { topics: topics.clone() }).unwrap();
         assert_eq!(read_undecided(&state), Known::Value(Undecided { topics }));
         assert_eq!(

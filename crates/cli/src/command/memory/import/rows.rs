@@ -483,8 +483,11 @@ fn row_times(record: &Record) -> [Millis; 3] {
     }
 }
 
+/// In bytes. A transcript may name its prompts and sessions by anything of up to a kilobyte.
+const LONGEST_UID: usize = 1100;
+
 fn is_named(record: &Record) -> bool {
-    (1..=200).contains(&record.uid().len())
+    (1..=LONGEST_UID).contains(&record.uid().len())
 }
 
 /// Rows from elsewhere may hold secrets.

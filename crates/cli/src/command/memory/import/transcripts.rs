@@ -24,12 +24,18 @@ use crate::print::progress::ProgressBar;
 use crate::print::remark;
 use crate::sessions::Here;
 
+/// In `[approval] unattended`.
+const NAME: &str = "memory import";
+
 /// Projects in a list.
 const SHOWN: usize = 10;
 
 pub(super) fn run(args: &Args) -> Outcome {
     let here = Here::find()?;
-    if !args.dry_run && approval::is_by_agent(&here.env) {
+    // An agent can leave the processes above it behind, so a terminal or the person's config has to speak for the person.
+    if !args.dry_run
+        && (approval::is_by_agent(&here.env) || !approval::is_at_terminal_or_allowed(&here, NAME))
+    {
         return Err(refuse_agent());
     }
     let files = find_files(&here, &args.paths)?;
@@ -80,12 +86,14 @@ pub(super) fn run(args: &Args) -> Outcome {
 /// A transcript that an agent wrote itself would speak for the person.
 fn refuse_agent() -> CliError {
     CliError::new(both!(
-        "nothing was imported: an agent runs this command",
-        "何も取り込んでいません。エージェントからの実行です"
+        "nothing was imported: a person runs this command at a terminal",
+        "何も取り込んでいません。このコマンドは人が端末で実行します"
     ))
     .hint(both!(
-        "ask the person to run `tidegate memory import` at a terminal; `--dry-run` shows what is there",
-        "端末で `tidegate memory import` を実行するよう、人に頼んでください。`--dry-run` なら件数を見られます"
+        "run `tidegate memory import` at a terminal; `--dry-run` shows what is there; `unattended = [\"memory import\"]` under \
+         `[approval]` in your own config allows it to a script",
+        "端末で `tidegate memory import` を実行してください。`--dry-run` なら件数を見られます。スクリプトから使うには、自分の設定の `[approval]` に \
+         `unattended = [\"memory import\"]` と書きます"
     ))
 }
 

@@ -83,7 +83,8 @@ fn offer_topics(facts: &Facts<'_>, config: &Config) -> Option<Say> {
         .iter()
         .map(|topic| {
             let (title, project) = (short_name(&topic.topic.name), short_name(&topic.project.name));
-            format!("\"{title}\" (id {}, project {project})", topic.topic.id)
+            let by = if topic.by.is_empty() { String::new() } else { format!(", {}", short_name(&topic.by)) };
+            format!("\"{title}\" (id {}, project {project}{by})", topic.topic.id)
         })
         .collect();
     let text = format!(
