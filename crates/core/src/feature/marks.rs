@@ -152,8 +152,14 @@ const MANY_MORE: usize = 5;
 impl Mark {
     /// It stands for words of a person: a prompt that an agent or the host wrote does not leave it.
     pub fn needs_person(&self) -> bool {
+        use crate::feature::cycle::marks::Mark as Cycle;
         use crate::feature::knowledge::marks::Mark as Knowledge;
-        matches!(self, Mark::Knowledge(Knowledge::ConstraintSaid { .. } | Knowledge::ConstraintLifted(_)))
+        matches!(
+            self,
+            Mark::Knowledge(
+                Knowledge::ConstraintSaid { .. } | Knowledge::ConstraintLifted(_) | Knowledge::Reserved(_)
+            ) | Mark::Cycle(Cycle::GoAhead)
+        )
     }
 }
 

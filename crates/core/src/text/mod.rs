@@ -13,6 +13,7 @@ pub mod one_line;
 pub mod passwd;
 pub mod question;
 pub mod quoted;
+pub mod reserved;
 pub mod search;
 pub mod skill_name;
 pub mod stem;

@@ -160,12 +160,14 @@ impl EventRun<'_> {
     ) -> Result<Answer, FailedStep> {
         let (now, config) = (self.here.now, self.here.config);
         let mut new_marks = pipeline::observe(facts, config);
-        if new_marks.iter().any(Mark::needs_person) && !self.is_by_person(facts) {
-            new_marks.retain(|mark| !mark.needs_person());
-        }
+        let leaves: Vec<Mark> = outcome.effects.iter().filter_map(Effect::leaves).collect();
+        let is_by_person =
+            !new_marks.iter().chain(&leaves).any(Mark::needs_person) || self.is_by_person(facts);
+        let counts = |mark: &Mark| is_by_person || !mark.needs_person();
+        new_marks.retain(counts);
         new_marks.extend(self.client_marks(facts, &new_marks));
         let observed = new_marks.len();
-        new_marks.extend(outcome.effects.iter().filter_map(Effect::leaves));
+        new_marks.extend(leaves.into_iter().filter(counts));
         let lock = match lock {
             None if !new_marks.is_empty() => Some(self.lock(LockMode::Shared)?),
             lock => lock,
@@ -185,7 +187,7 @@ impl EventRun<'_> {
             new_marks.truncate(observed);
             let done =
                 outcome.effects.iter().filter(|effect| !matches!(effect.when(), EffectTiming::Tried(_)));
-            new_marks.extend(done.filter_map(Effect::leaves));
+            new_marks.extend(done.filter_map(Effect::leaves).filter(counts));
         }
         let mut record = keep_until_exit(self.record(facts, ruling, outcome, &new_marks));
         if let Err(step) = tried {

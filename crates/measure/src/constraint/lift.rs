@@ -51,7 +51,7 @@ impl Counts {
         let mut counts = Counts::default();
         for Pair { constraint, prompt, is_lifted } in read_pairs(part, language)? {
             let is_found = !lifted(std::slice::from_ref(&constraint), &prompt).is_empty();
-            if part == "train" && is_found != is_lifted {
+            if part.ends_with("train") && is_found != is_lifted {
                 let what = if is_lifted { "takes back" } else { "leaves" };
                 print::line(&format!("    {prompt:?} {what} {constraint:?}"));
             }

@@ -18,7 +18,9 @@ use tidegate_core::feature::workflow::manifest::{
     DEVELOPMENT_FOLDERS, FEATURES_FOLDER, MANIFEST_FILE, is_manifest,
 };
 use tidegate_core::feature::workflow::policy::is_same_file;
-use tidegate_core::feature::workflow::standing::{ClearedGate, ManifestOwner, WorkflowStanding};
+use tidegate_core::feature::workflow::standing::{
+    ClearedGate, ManifestOwner, ManifestTold, WorkflowStanding,
+};
 use tidegate_core::feature::workflow::{AttachedWorkflow, Manifest};
 use tidegate_core::text::tokens::estimate_tokens;
 use tidegate_core::time::Millis;
@@ -160,7 +162,10 @@ fn find_left(here: &HookContext<'_>) -> Vec<LeftWorkflow> {
         owners.into_iter().filter(|owned| owned.owner != here.session.as_str() && !owned.owner.is_empty());
     others
         .take_while(|_| (here.in_time)())
-        .filter_map(|owned| read_left(here, state, root, &owned))
+        .filter_map(|owned| {
+            let told = count_told(state, root, &owned);
+            Some(LeftWorkflow { told, ..read_left(here, state, root, &owned)? })
+        })
         .take(MOST_LEFT)
         .collect()
 }
@@ -175,8 +180,10 @@ fn read_left(
     let marks = marks::read(&state.session(&id));
     let (attached, is_over) = match marks {
         Known::Value(marks) => {
-            let attached = marks.workflow.attached.filter(|attached| attached.manifest == owned.manifest)?;
-            (Some(attached), is_over(&marks.session, here.is_running))
+            // It may have gone on to another one since.
+            let is_this = |attached: &AttachedWorkflow| attached.manifest == owned.manifest;
+            let attached = marks.workflow.attached.filter(is_this);
+            (attached, is_over(&marks.session, here.is_running))
         }
         // Old sessions are deleted.
         Known::Absent => (None, true),
@@ -194,7 +201,7 @@ fn read_left(
         (None, ..) => return None,
     };
     let is_unfinished = manifest.is_some_and(|manifest| !manifest.complete) || !attached.pending.is_empty();
-    is_unfinished.then_some(LeftWorkflow { attached, standing, is_over })
+    is_unfinished.then_some(LeftWorkflow { attached, standing, is_over, told: 0 })
 }
 
 fn written_manifest(facts: &Facts<'_>, bound: Option<&str>) -> Option<String> {
@@ -218,6 +225,14 @@ pub(super) fn carry_out(effect: &Effect, here: &HookContext<'_>) -> io::Result<(
         }
         Effect::NoteCompaction { project, manifest, section } => {
             note_compaction(state, Path::new(project), Path::new(manifest), section)
+        }
+        Effect::RememberTold { project, manifests } => {
+            let told = |manifest: &String| {
+                let told =
+                    ManifestTold { manifest: manifest.clone(), told: here.session.to_string(), at: here.now };
+                append_history(state, Path::new(project), &serde_json::to_string(&told)?)
+            };
+            manifests.iter().try_for_each(told)
         }
         Effect::WriteHandoff(work) => handoff::write_now(here, work.clone()),
     }
@@ -276,6 +291,14 @@ fn read_history(state: &StateDir, root: &Path, manifest: &str) -> (Vec<ClearedGa
     let owner = owned.into_iter().find(|owned| owned.manifest == manifest).map(|owned| owned.owner);
     let known = lines().filter_map(|line| serde_json::from_slice::<ClearedGate>(line).ok());
     (known.filter(|known| known.gate > 0 && known.manifest == manifest).collect(), owner)
+}
+
+/// Sessions that heard of a manifest since its owner had it.
+fn count_told(state: &StateDir, root: &Path, owned: &ManifestOwner) -> usize {
+    let bytes = bounded::read_end(&history_file(state, root), LARGEST_HISTORY).unwrap_or_default();
+    let told =
+        bytes.split(|b| *b == b'\n').filter_map(|line| serde_json::from_slice::<ManifestTold>(line).ok());
+    told.filter(|told| told.manifest == owned.manifest && told.at >= owned.at).count()
 }
 
 /// The last owner of each manifest, newest first.

@@ -32,7 +32,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let of = &args.of;
     let place = ProjectCycle::find(of)?;
     let (state, cycle) = place.usable_cycle()?;
-    place.check_reported(state)?;
+    place.check_reported(state, None)?;
     let owner = state.session_id.as_deref().filter(|_| state.status == CycleStatus::Running);
     let owner = owner.and_then(|id| SessionId::parse(id).ok());
     let by_agent = approval::is_by_agent(&place.project.here.env);

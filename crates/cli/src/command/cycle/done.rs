@@ -6,7 +6,7 @@ use serde_json::Value;
 use tidegate_core::feature::cycle::marks::Mark as CycleMark;
 use tidegate_core::feature::cycle::state::{OPEN_FINDINGS, STILL_OPEN};
 use tidegate_core::feature::cycle::success::Missing;
-use tidegate_core::feature::cycle::{ActiveStage, Cycle, CycleState, DoneWhen};
+use tidegate_core::feature::cycle::{ActiveStage, Cycle, CycleState, DoneWhen, ReportedFindings};
 use tidegate_state::feature::cycle;
 
 use super::fail::{fail_stage, failed_page};
@@ -17,6 +17,7 @@ use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
 use crate::print::page::Page;
+use crate::sessions::Session;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -41,8 +42,9 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args) -> Outcome {
     let mut place = ProjectCycle::find(&args.of)?;
     if !args.metric.is_empty() {
-        let (state, ..) = place.running_cycle()?;
+        let (state, _, session) = place.running_cycle()?;
         let state = add_metrics(&place, state.clone(), &args.metric)?;
+        report_findings(&place, &state, &session)?;
         place.write_state(Some(state.updated_at(place.project.here.now)), None)?;
         let here = &place.project.here;
         place.standing = cycle::read(Some(&here.state), &place.project.root, &here.config);
@@ -70,7 +72,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         let (at, now) = (cycle.position(&state.stage), place.project.here.now);
         let begun = at.and_then(|at| ActiveStage::begin(&state.cycle, cycle, at, now, place.turn(&session)));
         let project = Some(place.project.root.to_string_lossy().into_owned());
-        let begun = begun.map(|begun| ActiveStage { project, ..begun });
+        let begun = begun.map(|begun| ActiveStage { project, run: state.started_at.clone(), ..begun });
         marks.extend(begun.clone().map(|begun| CycleMark::Stage(Box::new(begun)).into()));
         begun
     };
@@ -90,6 +92,35 @@ pub(super) fn run(args: &Args) -> Outcome {
         done_page(state, next.map(|next| next.name.as_str()), &missing).print();
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Findings that were reported stay open until something was done about them. The session's marks know them, too: the file can
+/// be edited.
+fn report_findings(place: &ProjectCycle, state: &CycleState, session: &Session) -> Result<(), CliError> {
+    let (open, at) = (state.most_findings().unwrap_or_default(), place.project.here.now);
+    let rounds = place.fix_rounds(state);
+    let stage = session.marks.cycle.stage.as_ref();
+    let known = stage.filter(|stage| stage.stage == state.stage).and_then(|stage| stage.findings);
+    let work = &session.marks.verification;
+    let was_worked_on = |known: &ReportedFindings| {
+        rounds > known.rounds || work.wrote.last > known.at || work.verified.is_some_and(|at| at > known.at)
+    };
+    if let Some(known) = known.filter(|known| open < known.open && !was_worked_on(known)) {
+        let before = known.open;
+        return Err(CliError::new(both!(
+            "{before} open findings were reported before, and nothing has changed since",
+            "前に未対応の指摘が{before}件と報告され、そのあと何も変わっていません"
+        ))
+        .hint(both!(
+            "fix them, or review them again; `tidegate cycle fix-loop` begins the round",
+            "直すか、もう一度レビューしてください。`tidegate cycle fix-loop` で回を始めます"
+        )));
+    }
+    if open == 0 && known.is_none() {
+        return Ok(());
+    }
+    let new = ReportedFindings { open, at, rounds };
+    place.append_marks(&session.id, &[CycleMark::FindingsReported(new).into()])
 }
 
 fn done_page(state: &CycleState, next: Option<&str>, missing: &[Missing]) -> Page {

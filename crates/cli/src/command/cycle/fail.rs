@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use tidegate_core::feature::cycle::marks::Mark as CycleMark;
 use tidegate_core::feature::cycle::{Cycle, CycleState, words};
 use tidegate_core::text::lang::Lang;
 
@@ -46,7 +47,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The session's mark stays until its turn ends: then the person is told.
+/// The session's mark stays until its turn ends: then Tidegate tells the person.
 pub(super) fn fail_stage(
     place: &ProjectCycle,
     mut state: CycleState,
@@ -58,16 +59,18 @@ pub(super) fn fail_stage(
     state.fail_stage(cycle, reason);
     let state = state.updated_at(place.project.here.now);
     place.write_state(Some(state.clone()), None)?;
+    place.append_marks(&session.id, &[CycleMark::StageFailed(reason.to_owned()).into()])?;
     Ok(state)
 }
 
 pub(super) fn failed_page(state: &CycleState) -> Page {
     let (cycle, stage) = (&state.cycle, &state.stage);
+    let why = state.stopped_reason.as_deref().unwrap_or("?");
     let mut page = Page::of(both!(
         "Ended {cycle} at stage {stage}: {en}",
         "{cycle} をステージ {stage} で終わらせました: {ja}",
-        en = words::failure(Lang::En, state),
-        ja = words::failure(Lang::Ja, state)
+        en = words::failure(Lang::En, why, state.most_findings()),
+        ja = words::failure(Lang::Ja, why, state.most_findings())
     ));
     page.paragraph(both!(
         "No later stage begins. Start that stage again: `tidegate cycle resume`",

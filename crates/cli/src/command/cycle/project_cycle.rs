@@ -11,13 +11,15 @@ use tidegate_core::feature::cycle::standing::CycleStanding;
 use tidegate_core::feature::cycle::state::STATE_FILE;
 use tidegate_core::feature::cycle::success::{Missing, is_overtaken, list_missing};
 use tidegate_core::feature::cycle::{
-    ActiveStage, Cycle, CycleDamage, CycleRun, CycleState, CycleStatus, DoneWhen, Turn,
+    ActiveStage, Cycle, CycleDamage, CycleRun, CycleState, CycleStatus, DoneWhen, ReportedFindings, Turn,
 };
 use tidegate_core::feature::facts::Known;
+use tidegate_core::feature::knowledge::marks::{Mark as KnowledgeMark, ReservedStep};
 use tidegate_core::feature::marks::Mark;
 use tidegate_core::meter::{Meter, Reading};
 use tidegate_core::pipeline::record::Deeds;
 use tidegate_core::text::lang::Lang;
+use tidegate_core::text::reserved::reserves;
 use tidegate_hook::host::claude_code::client;
 use tidegate_state::feature::cycle;
 use tidegate_state::feature::cycle::CycleChange;
@@ -72,6 +74,26 @@ impl ProjectCycle {
         Err(CliError::new(both!(
             "{cycle} was given up in this turn, and the person does not know it yet",
             "{cycle} はこのターンでやめたもので、人はまだそれを知りません"
+        ))
+        .hint(end_the_turn()))
+    }
+
+    /// As [`check_drop_told`](Self::check_drop_told), for a state file that was removed in a stage.
+    pub(super) fn check_gone_told(&self, session: &Session) -> Result<(), CliError> {
+        let here = &self.project.here;
+        let stage = session.marks.cycle.stage.as_ref().filter(|_| matches!(self.standing, Known::Absent));
+        let is_here = |stage: &&ActiveStage| {
+            let root = stage.project.as_deref().map(Path::new);
+            root.is_none_or(|root| real_path(root) == self.project.real())
+        };
+        let Some(stage) = stage.filter(is_here).filter(|_| self.reports_at_stop()) else { return Ok(()) };
+        if !approval::is_by_agent(&here.env) {
+            return Ok(());
+        }
+        let ActiveStage { cycle, stage, .. } = stage;
+        Err(CliError::new(both!(
+            "the state file of {cycle} was removed in stage {stage}, and the person does not know it yet",
+            "{cycle} の状態ファイルがステージ {stage} の途中で削除され、人はまだそれを知りません"
         ))
         .hint(end_the_turn()))
     }
@@ -237,6 +259,7 @@ impl ProjectCycle {
         if let Some(at) = cycle.position(&state.stage) {
             check_not_overtaken(&session, state, cycle, at)?;
         }
+        self.check_reported(state, Some(&session))?;
         Ok((state, cycle, session))
     }
 
@@ -247,22 +270,49 @@ impl ProjectCycle {
     }
 
     /// The person learns of a failure when the turn ends. Until then an agent neither begins again nor drops the cycle.
-    pub(super) fn check_reported(&self, state: &CycleState) -> Result<(), CliError> {
+    pub(super) fn check_reported(
+        &self,
+        state: &CycleState,
+        session: Option<&Session>,
+    ) -> Result<(), CliError> {
         let here = &self.project.here;
+        let own = session.and_then(|session| session.marks.cycle.stage.clone());
         let owner = state.session_id.as_deref().filter(|owner| self.is_live(owner));
         let owner = owner.and_then(|owner| here.session(Some(owner)).ok());
         let stage = owner.and_then(|owner| owner.marks.cycle.stage);
-        let is_unreported = state.status == CycleStatus::Failed
-            && stage.is_some_and(|stage| stage.stage == state.stage && stage.cycle == state.cycle);
+        let is_failed = |stage: &ActiveStage| {
+            let is_same = stage.stage == state.stage && stage.cycle == state.cycle;
+            stage.failed.is_some() || state.status == CycleStatus::Failed && is_same
+        };
+        let failed = own.filter(|own| own.failed.is_some()).or(stage.filter(is_failed));
+        let is_unreported = failed.is_some();
         if !is_unreported || !self.reports_at_stop() || !approval::is_by_agent(&here.env) {
             return Ok(());
         }
-        let stage = &state.stage;
+        let stage = failed.map_or_else(|| state.stage.clone(), |failed| failed.stage);
         Err(CliError::new(both!(
             "stage {stage} failed in this turn, and the person does not know it yet",
             "ステージ {stage} はこのターンで失敗し、人はまだそれを知りません"
         ))
         .hint(end_the_turn()))
+    }
+
+    /// What the person said in the session that had the cycle counts in the one that continues it.
+    pub(super) fn take_over_reservations(&self, from: &Session, to: &Session) -> Result<(), CliError> {
+        let steps = self.project.here.config.policies.cycle.steps();
+        let said = &from.marks.knowledge;
+        let stated = said.constraints.iter().map(|known| &known.text);
+        let stated = stated.filter(|text| steps.iter().any(|step| reserves(text, step)));
+        let mut reserved = to.marks.knowledge.reserved.clone();
+        for text in stated.chain(said.reserved.iter().map(|known| &known.text)) {
+            if !reserved.iter().any(|known| known.text == *text) {
+                reserved.push(ReservedStep { text: text.clone(), old: false });
+            }
+        }
+        if reserved == to.marks.knowledge.reserved {
+            return Ok(());
+        }
+        self.append_marks(&to.id, &[KnowledgeMark::Reserved(reserved).into()])
     }
 
     pub(super) fn is_live(&self, session: &str) -> bool {
@@ -334,6 +384,11 @@ impl ProjectCycle {
         })
     }
 
+    /// Of the stage under way.
+    pub(super) fn fix_rounds(&self, state: &CycleState) -> u64 {
+        cycle::fix_rounds(&self.project.here.state, &self.project.root, &cycle::fix_loop_of(state))
+    }
+
     /// Of all stages of this run.
     pub(super) fn renew_fix_rounds(&self, state: &CycleState) -> Result<(), CliError> {
         cycle::forget_fix_loops(&self.project.here.state, &self.project.root, state).map_err(|error| {
@@ -359,9 +414,12 @@ impl ProjectCycle {
     /// An agent calls in the middle of a turn, a person from another terminal. An agent's call is not the answer that a person
     /// has to give.
     pub(super) fn turn(&self, session: &Session) -> Turn {
-        let known = session.marks.cycle.stage.as_ref().map(|stage| stage.turn);
-        match known {
+        let cycle = &session.marks.cycle;
+        let has_failed = |last: &ActiveStage| last.failed.is_some();
+        match cycle.stage.as_ref().map(|stage| stage.turn) {
             _ if !self.project.here.env.agent => Turn::Closed,
+            // The person knows of the failure, and has not said that the cycle may continue.
+            None if cycle.last.as_ref().is_some_and(has_failed) => Turn::NeedsYes,
             Some(turn @ (Turn::Waiting | Turn::NeedsYes | Turn::Interrupted | Turn::Declined)) => turn,
             _ => Turn::Open,
         }
@@ -383,6 +441,17 @@ impl ProjectCycle {
     ) -> Result<(CycleState, ActiveStage), CliError> {
         let name = cycle.stages[at].name.clone();
         let here = &self.project.here;
+        let owner = state.session_id.clone().filter(|owner| owner != session.id.as_str());
+        // In another session than the one that failed or waited, no mark tells whether the person knows.
+        let waited = owner.as_deref().is_some_and(|owner| {
+            let owner = here.session(Some(owner)).ok();
+            state.status == CycleStatus::Failed
+                || owner.and_then(|owner| owner.marks.cycle.stage).is_some_and(|stage| stage.turn.waits())
+        });
+        let known = session.marks.cycle.stage.as_ref().or(session.marks.cycle.last.as_ref());
+        let known = known.filter(|known| known.cycle == state.cycle && known.stage == name);
+        let findings = known.and_then(|known| known.findings);
+        let findings = findings.map(|found| ReportedFindings { rounds: self.fix_rounds(&state), ..found });
         state.session_id = Some(session.id.to_string());
         state.project = Some(self.project.root.to_string_lossy().into_owned());
         // The request in which an agent runs this may not be in the transcript yet. The hook after the call reads it.
@@ -392,7 +461,9 @@ impl ProjectCycle {
         let state = state.updated_at(here.now);
         let active = ActiveStage::begin(&state.cycle, cycle, at, here.now, self.turn(session));
         let active = active.ok_or_else(|| no_stage(&state.cycle, &name, cycle))?;
-        let active = ActiveStage { project: state.project.clone(), used, ..active };
+        let turn = if waited && here.env.agent { Turn::NeedsWord } else { active.turn };
+        let run = state.started_at.clone();
+        let active = ActiveStage { project: state.project.clone(), used, turn, run, findings, ..active };
         self.write_state(Some(state.clone()), ended)?;
         self.append_marks(&session.id, &[CycleMark::Stage(Box::new(active.clone())).into()])?;
         let settings = &here.config;
@@ -413,8 +484,15 @@ pub(super) fn check_not_overtaken(
     cycle: &Cycle,
     at: usize,
 ) -> Result<(), CliError> {
-    let own = session.marks.cycle.stage.as_ref();
-    let Some(own) = own.filter(|own| is_overtaken(own, state, cycle, at)) else { return Ok(()) };
+    let marks = &session.marks.cycle;
+    let left = marks.last.as_ref().filter(|last| last.cycle == state.cycle && last.run == state.started_at);
+    let own = marks.stage.as_ref().or(left);
+    let waits = |own: &ActiveStage| {
+        own.turn.waits() && marks.stage.is_some() && cycle.position(&own.stage).is_none_or(|own| at > own)
+    };
+    let Some(own) = own.filter(|own| is_overtaken(own, state, cycle, at) || waits(own)) else {
+        return Ok(());
+    };
     let (open, name) = (&own.stage, &cycle.stages[at].name);
     Err(CliError::new(both!(
         "{name} comes after {open}, which is not done",

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use tidegate_core::event::SessionId;
+use tidegate_core::feature::cycle::success::has_findings;
 use tidegate_core::feature::cycle::{Cycle, CycleState, CycleStatus, history};
 use tidegate_core::meter::short_tokens;
 use tidegate_state::feature::cycle;
@@ -47,13 +48,13 @@ pub(super) fn run(args: &Args) -> Outcome {
         return Err(no_stage(&state.cycle, name, cycle));
     };
     check_order(state, cycle, at)?;
-    if state.status == CycleStatus::Running {
-        check_not_overtaken(&session, state, cycle, at)?;
-    }
-    place.check_reported(state)?;
+    check_not_overtaken(&session, state, cycle, at)?;
+    place.check_reported(state, Some(&session))?;
     if !args.anyway {
         check_room(&place, state, cycle, at, &session)?;
     }
+    let owner = state.session_id.as_deref().filter(|owner| *owner != session.id.as_str());
+    let owner = owner.and_then(|owner| place.project.here.session(Some(owner)).ok());
     let mut state = state.clone();
     state.started_at.get_or_insert_with(|| place.project.here.now.iso());
     if name == state.stage && state.progress(name).is_some_and(|progress| !progress.ended) {
@@ -65,6 +66,9 @@ pub(super) fn run(args: &Args) -> Outcome {
         place.renew_fix_rounds(&state)?;
     }
     let begun = place.begin_stage(state, cycle, at, &session, None)?;
+    if let Some(owner) = owner {
+        place.take_over_reservations(&owner, &session)?;
+    }
     place.record_command("resume", "a cycle was resumed", None);
     print_begun(&args.of, &place, &begun, &session);
     Ok(ExitCode::SUCCESS)
@@ -72,18 +76,20 @@ pub(super) fn run(args: &Args) -> Outcome {
 
 /// Nothing is shipped past a stage that is open.
 fn check_order(state: &CycleState, cycle: &Cycle, at: usize) -> Result<(), CliError> {
-    let open = state.resumes_at();
-    if cycle.position(open).is_none_or(|open| at <= open) {
-        return Ok(());
-    }
+    // A real end of a stage leaves it in the file, and no finding of it open.
+    let is_open =
+        |earlier: &usize| !state.was_done(cycle, *earlier) || has_findings(state, &cycle.stages[*earlier]);
+    let first = (0..at).find(is_open).map(|at| cycle.stages[at].name.as_str());
+    let after = cycle.position(state.resumes_at()).is_some_and(|open| at > open);
+    let Some(open) = first.or(after.then_some(state.resumes_at())) else { return Ok(()) };
     let name = &cycle.stages[at].name;
     Err(CliError::new(both!(
         "{name} comes after {open}, which is not done",
         "{name} の前の {open} が終わっていません"
     ))
     .hint(both!(
-        "`tidegate cycle resume` starts {open}; `tidegate cycle abandon` gives the cycle up",
-        "`tidegate cycle resume` で {open} を始められます。やめるには `tidegate cycle abandon` を実行してください"
+        "`tidegate cycle resume --from {open}` starts {open}; `tidegate cycle abandon` gives the cycle up",
+        "`tidegate cycle resume --from {open}` で {open} を始められます。やめるには `tidegate cycle abandon` を実行してください"
     )))
 }
 

@@ -51,6 +51,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         check_skills(&place, &cycle)?;
     }
     place.check_drop_told(&session)?;
+    place.check_gone_told(&session)?;
     let unusable = match &place.standing {
         Known::Broken(why) => {
             return Err(place.unreadable(why));
@@ -96,7 +97,7 @@ pub(super) fn run(args: &Args) -> Outcome {
                 "`tidegate cycle status` で見られ、`tidegate cycle abandon` でやめられます"
             )));
         }
-        place.check_reported(old)?;
+        place.check_reported(old, Some(&session))?;
         let how = if old.status == CycleStatus::Running { "abandoned" } else { old.status.name() };
         ended = Some(CycleRun::from_state(old, cycle.as_ref(), how, now));
         let (cycle, stage, Bilingual { en, ja }) = (&old.cycle, &old.stage, status_word(how));

@@ -117,6 +117,8 @@ pub(super) fn run(args: &Args) -> Outcome {
     let active = owner.as_ref().and_then(|owner| owner.marks.cycle.stage.as_ref());
     let active = active.filter(|active| active.stage == state.stage && state.status == CycleStatus::Running);
     let missing = owner.as_ref().zip(active).map(|(owner, active)| place.list_missing(owner, active));
+    let why = state.stopped_reason.as_deref().unwrap_or("?");
+    let failure = |lang| words::failure(lang, why, state.most_findings());
     let shown = ShownCycle {
         cycle: &state.cycle,
         status: state.status.name(),
@@ -136,7 +138,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         remaining_pct: state.remaining_pct,
         left_tokens: state.left_tokens,
         needed_tokens: state.needed_tokens,
-        failure: Bilingual { en: words::failure(Lang::En, state), ja: words::failure(Lang::Ja, state) },
+        failure: Bilingual { en: failure(Lang::En), ja: failure(Lang::Ja) },
         resumes_at: state.resumes_at(),
         stages: stages.collect(),
         left,

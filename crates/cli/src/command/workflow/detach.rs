@@ -21,10 +21,12 @@ use crate::shell::quote_path;
 #[command(after_help = "\
 Examples:
   tidegate workflow detach
+  tidegate workflow detach --manifest PATH    one that no running session uses
 
-While a checkpoint blocks agents, this needs a person's yes, like `skip`.")]
+This needs a person's yes, like `skip`, while a checkpoint blocks agents; if an agent
+runs it, also before a checkpoint.")]
 pub(crate) struct Args {
-    /// Refuse if another manifest is in use
+    /// The manifest, if no session uses it; refuse if another one is in use
     #[arg(long, value_name = "PATH")]
     pub(crate) manifest: Option<PathBuf>,
     /// Use the approval that a person gave in this session
@@ -37,21 +39,32 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args) -> Outcome {
     let place = ProjectWorkflow::find_to_change(&args.of)?;
     let session = place.known_session()?;
-    let Some(attached) = place.attached() else {
+    let found = place.attached().cloned();
+    let named = args
+        .manifest
+        .as_deref()
+        .filter(|named| found.as_ref().is_none_or(|attached| *named != Path::new(&attached.manifest)));
+    let is_own = named.is_none();
+    let found = match named {
+        Some(path) if found.is_none() => Some(place.find_left(path)?),
+        _ => found,
+    };
+    let Some(attached) = &found else {
         let session = &session.id;
         return Err(CliError::new(both!(
             "session {session} does not use a workflow",
             "セッション {session} はワークフローを使っていません"
         ))
         .hint(both!(
-            "`tidegate workflow status` shows the workflows of this project",
-            "`tidegate workflow status` でこのプロジェクトのワークフローを見られます"
+            "`tidegate workflow status` shows those of this project; `--manifest PATH` detaches one that no session uses",
+            "`tidegate workflow status` でこのプロジェクトのものを見られます。どのセッションも使っていないものは `--manifest PATH` で手放せます"
         )));
     };
     check_named(args.manifest.as_deref(), &attached.manifest)?;
     let mut given = consent_to_tighten(&place.project.here, "a workflow was detached");
-    if let Some(closed) = place.closed_gate() {
-        let gate = closed.gate().number;
+    // An agent asks before any checkpoint: the person expects it to stop there.
+    let closed = place.closed_gate().filter(|_| is_own).map(|closed| closed.gate().number);
+    if let Some(gate) = closed.or_else(|| place.next_gate(attached)) {
         let path = &attached.manifest;
         let would = [
             both!(
@@ -70,7 +83,9 @@ pub(super) fn run(args: &Args) -> Outcome {
             Consent::Waits(code) => return Ok(code),
         };
     }
-    place.append_mark(&session.id, WorkflowMark::WorkflowLeft.into())?;
+    if is_own {
+        place.append_mark(&session.id, WorkflowMark::WorkflowLeft.into())?;
+    }
     place.release(attached)?;
     place.record_command("detach", &given, Deeds::default());
     if args.of.json {

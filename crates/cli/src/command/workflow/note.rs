@@ -13,6 +13,7 @@ use tidegate_core::feature::workflow::standing::WorkflowStanding;
 use tidegate_core::feature::workflow::{Gate, Manifest};
 use tidegate_state::feature::workflow;
 
+use super::phase::check_gates;
 use super::project_workflow::{ProjectWorkflow, find_section, usable_manifest};
 use crate::args::ProjectArgs;
 use crate::bilingual::{Bilingual, both};
@@ -54,9 +55,15 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args) -> Outcome {
     let place = ProjectWorkflow::find_to_change(&args.of)?;
-    let standing = place.read_standing()?;
+    let mut standing = place.read_standing()?;
     let manifest = usable_manifest(&standing)?;
     let (number, key) = find_section(manifest, &args.phase)?;
+    let begins = args.status.as_deref().is_some_and(|status| matches!(status, "in_progress" | "complete"));
+    if begins && manifest.current.is_some_and(|current| current < number) {
+        let definition = manifest.workflow.clone();
+        check_gates(&place, &mut standing, &definition, number)?;
+    }
+    let manifest = usable_manifest(&standing)?;
     let mut artifacts = manifest.section(number).map(|section| section.artifacts.clone()).unwrap_or_default();
     let before = artifacts.len();
     check_artifacts(&standing, &args.artifact)?;

@@ -99,7 +99,7 @@ pub(super) fn run(args: &Args) -> Outcome {
 }
 
 /// Refuses to move past a checkpoint that was neither passed nor skipped.
-fn check_gates(
+pub(super) fn check_gates(
     place: &ProjectWorkflow,
     standing: &mut WorkflowStanding,
     definition: &Workflow,

@@ -338,6 +338,47 @@ impl ProjectWorkflow {
         attached.closed_gate(&known, self.session.as_ref()?.id.as_str(), self.project.here.now)
     }
 
+    /// The next checkpoint that an agent would leave behind.
+    pub(super) fn next_gate(&self, attached: &AttachedWorkflow) -> Option<usize> {
+        if !approval::is_by_agent(&self.project.here.env) {
+            return None;
+        }
+        let known = self.look_up(Path::new(&attached.project), Path::new(&attached.manifest));
+        let standing = known.value()?;
+        let manifest = standing.manifest.as_ref().ok().filter(|manifest| !manifest.complete)?;
+        let is_ahead = |gate: &Gate| standing.clearance(gate.number).is_none();
+        manifest.workflow.gates().into_iter().find(is_ahead).map(|gate| gate.number)
+    }
+
+    /// A workflow that no running session uses.
+    pub(super) fn find_left(&self, path: &Path) -> Result<AttachedWorkflow, CliError> {
+        let here = &self.project.here;
+        let standing = self.read_manifest(&self.project.root, path)?;
+        let owner = standing.owner.as_deref().filter(|owner| !owner.is_empty());
+        let owner = owner.and_then(|owner| here.session(Some(owner)).ok());
+        let is_own = |owner: &Session| self.session.as_ref().is_some_and(|session| session.id == owner.id);
+        if let Some(owner) = owner.filter(|owner| !owner.marks.session.detached && !is_own(owner)) {
+            let (path, owner) = (&standing.path, &owner.id);
+            return Err(CliError::new(both!(
+                "session {owner} uses {path}",
+                "{path} はセッション {owner} が使っています"
+            ))
+            .hint(both!(
+                "run `tidegate workflow detach` there",
+                "そのセッションで `tidegate workflow detach` を実行してください"
+            )));
+        }
+        let now = here.now;
+        Ok(match &standing.manifest {
+            Ok(manifest) => standing.attach(manifest, None, now),
+            Err(_) => AttachedWorkflow {
+                project: standing.root.clone(),
+                manifest: standing.path.clone(),
+                ..AttachedWorkflow::default()
+            },
+        })
+    }
+
     /// As the hook would decide before the next agent.
     pub(super) fn blocks(&self, standing: &WorkflowStanding) -> bool {
         let is_closed = match self.closed_gate() {

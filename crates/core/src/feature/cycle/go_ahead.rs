@@ -3,34 +3,34 @@
 use crate::text::word_list::{Words, among};
 
 /// Each lets a cycle continue.
-const YES: Words =
-    "yes y yep yeah ok okay sure go continue proceed resume ship lgtm approved approve next fine good great";
+const CONTINUES: Words = "go continue proceed resume retry ship approved approve lgtm next";
+/// Each agrees to what was asked.
+const AGREES: Words = "yes y yep yeah ok okay sure fine good great try";
 
-/// May stand beside them and change nothing.
+/// Words next to them that change nothing.
 const FILLERS: Words = "on ahead it do that this please now stage the with then looks sounds is thanks thank you commit push can \
-    i i've have looked reviewed checked at may to and from here all cycle perfect everything";
+    i i've have looked reviewed checked at may to and from here all cycle perfect everything again \
+    fixed";
 
 /// Longest first: a shorter one may be the beginning of a longer.
-const YES_JA: [&str; 18] = [
+const CONTINUES_JA: [&str; 15] = [
     "続行してください",
     "続けてください",
     "進めてください",
-    "問題ありません",
+    "やり直して",
+    "もう一度",
     "続行して",
     "続けて",
     "進めて",
     "進んで",
-    "大丈夫",
-    "いいよ",
-    "いいです",
     "どうぞ",
     "承認",
+    "再開",
     "次へ",
     "次に",
-    "はい",
     "続行",
-    "了解",
 ];
+const AGREES_JA: [&str; 6] = ["問題ありません", "大丈夫", "いいよ", "いいです", "はい", "了解"];
 
 const FILLERS_JA: [&str; 16] = [
     "お願いします",
@@ -54,7 +54,7 @@ const FILLERS_JA: [&str; 16] = [
 /// Each makes a stage wait that is not done.
 const WAIT: Words = "stop wait hold pause cancel abort later";
 
-/// What a person forbids who wants a cycle to wait.
+/// Orders that a person denies to make a cycle wait.
 const FORBIDDEN: Words =
     "ship commit push merge deploy release publish continue proceed go start do finish run";
 
@@ -73,8 +73,9 @@ const WAIT_JA: [&str; 12] = [
     "先に",
 ];
 
-/// Whether the words say yes and nothing else. `known` are names that may be in it.
-pub(super) fn lets_continue(said: &str, known: &[&str]) -> bool {
+/// Whether the words say yes and nothing else. `known` are names that may be in it. `by_name`: they have to say that the cycle
+/// continues, or name a stage; a mere "ok" may be meant for something else.
+pub(super) fn lets_continue(said: &str, known: &[&str], by_name: bool) -> bool {
     let said = said.trim().to_lowercase();
     if let Some(command) = said.strip_prefix('/') {
         return command.split_whitespace().next().is_some_and(|name| known.contains(&name));
@@ -82,35 +83,81 @@ pub(super) fn lets_continue(said: &str, known: &[&str]) -> bool {
     if is_question(&said) {
         return false;
     }
-    let mut agrees = false;
+    let least = if by_name { Assent::Continues } else { Assent::Agrees };
+    let mut most = Assent::No;
     let is_part = |c: char| c.is_alphanumeric() || c == '-' || c == '\'';
     let words = said.split(|c: char| !is_part(c)).filter(|word| !word.is_empty());
     let all_known = words.fold(true, |all, word| {
-        let said = if word.is_ascii() {
-            let is_filler = among(FILLERS, word) || known.contains(&word);
-            among(YES, word).then_some(true).or(is_filler.then_some(false))
-        } else {
-            read_japanese(word, known)
+        let said = match word {
+            _ if !word.is_ascii() => read_japanese(word, known),
+            _ if among(CONTINUES, word) => Some(Assent::Continues),
+            _ if among(AGREES, word) => Some(Assent::Agrees),
+            _ => (among(FILLERS, word) || known.contains(&word)).then_some(Assent::No),
         };
-        agrees |= said == Some(true);
+        most = most.max(said.unwrap_or(Assent::No));
         all && said.is_some()
     });
-    all_known && agrees
+    all_known && most >= least
 }
 
-/// Whether a Japanese run of words agrees; `None` if it says anything else.
-fn read_japanese(text: &str, known: &[&str]) -> Option<bool> {
-    let (mut rest, mut agrees) = (text, false);
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Assent {
+    No,
+    Agrees,
+    Continues,
+}
+
+/// How far a Japanese run of words agrees; `None` if it says anything else.
+fn read_japanese(text: &str, known: &[&str]) -> Option<Assent> {
+    let (mut rest, mut most) = (text, Assent::No);
     while !rest.is_empty() {
-        if let Some(after) = YES_JA.iter().find_map(|yes| rest.strip_prefix(yes)) {
-            (rest, agrees) = (after, true);
+        let after = |words: &[&'static str]| words.iter().find_map(|word| rest.strip_prefix(word));
+        if let Some(after) = after(&CONTINUES_JA) {
+            (rest, most) = (after, Assent::Continues);
+        } else if let Some(after) = after(&AGREES_JA) {
+            (rest, most) = (after, most.max(Assent::Agrees));
         } else if let Some(after) = FILLERS_JA.iter().chain(known).find_map(|word| rest.strip_prefix(word)) {
             rest = after;
         } else {
             return None;
         }
     }
-    Some(agrees)
+    Some(most)
+}
+
+/// What a message that asks to begin the next stage speaks of.
+const ASKS: Words = "continue proceed resume go-ahead next cycle stage ship shipping release commit push merge deploy publish";
+const ASKS_JA: [&str; 14] = [
+    "続け",
+    "続行",
+    "進め",
+    "進んで",
+    "次の",
+    "ステージ",
+    "サイクル",
+    "出荷",
+    "リリース",
+    "コミット",
+    "プッシュ",
+    "マージ",
+    "承認",
+    "デプロイ",
+];
+
+/// Whether the last message asks for a yes to the next stage, and not to something else.
+pub(super) fn asks_to_continue(message: &str, next: Option<&str>) -> bool {
+    let Some(last) = last_sentence(message) else { return false };
+    let is_part = |c: char| c.is_alphanumeric() || c == '-';
+    last.split(|c: char| !is_part(c)).any(|word| among(ASKS, word) || next == Some(word))
+        || last.contains("go ahead")
+        || last.contains("go on")
+        || ASKS_JA.iter().any(|word| last.contains(word))
+}
+
+fn last_sentence(message: &str) -> Option<String> {
+    let is_end = |c: char| matches!(c, '.' | '!' | '?' | '。' | '！' | '？' | '\n');
+    let has_words = |sentence: &&str| sentence.contains(char::is_alphanumeric);
+    message.split_inclusive(is_end).rfind(has_words).map(str::to_lowercase)
 }
 
 /// Words of a question that no yes answers.
@@ -119,11 +166,7 @@ const CHOICE_JA: [&str; 8] = ["どちら", "どれ", "どの", "どう", "何", 
 
 /// Whether the last message asks the person to choose or to tell something, not for a yes.
 pub(super) fn asks_for_choice(message: &str) -> bool {
-    let is_end = |c: char| matches!(c, '.' | '!' | '?' | '。' | '！' | '？' | '\n');
-    let has_words = |sentence: &&str| sentence.contains(char::is_alphanumeric);
-    let Some(last) = message.split_inclusive(is_end).rfind(has_words).map(str::to_lowercase) else {
-        return false;
-    };
+    let Some(last) = last_sentence(message) else { return false };
     last.split(|c: char| !c.is_alphanumeric()).any(|word| among(CHOICE, word))
         || CHOICE_JA.iter().any(|word| last.contains(word))
 }
@@ -138,7 +181,7 @@ pub(super) fn holds_back(said: &str) -> bool {
         words.windows(2).any(|pair| is_negation(pair[0]) && (among(FORBIDDEN, pair[1]) || pair[1] == "yet"));
     matches!(words.as_slice(), ["no" | "nope" | "いいえ"])
         || words.iter().any(|word| among(WAIT, word))
-        || words.last() == Some(&"first")
+        || words.last() == Some(&"first") && words != ["the", "first"] && words != ["first"]
         || forbids
         || WAIT_JA.iter().any(|word| said.contains(word))
 }
@@ -181,7 +224,7 @@ mod tests {
             "了解です",
             "次へ",
         ] {
-            assert!(lets_continue(yes, &KNOWN), "{yes}");
+            assert!(lets_continue(yes, &KNOWN, false), "{yes}");
         }
         for other in [
             "",
@@ -212,7 +255,34 @@ mod tests {
             "続けていいですか",
             "待って",
         ] {
-            assert!(!lets_continue(other, &KNOWN), "{other}");
+            assert!(!lets_continue(other, &KNOWN, false), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_mere_assent_may_be_meant_for_something_else() {
+        for assent in ["ok", "ok thanks", "yes", "good", "great", "looks good", "了解", "はい"] {
+            assert!(!lets_continue(assent, &KNOWN, true), "{assent}");
+        }
+        for word in [
+            "continue",
+            "ok, go ahead",
+            "yes, ship it",
+            "/dev-cycle",
+            "続けて",
+            "はい、進めてください",
+            "try again, resume",
+        ] {
+            assert!(lets_continue(word, &KNOWN, true), "{word}");
+        }
+        for asked in
+            ["Shall I ship it?", "May I continue?", "出荷してよいですか？", "Waiting for your go-ahead."]
+        {
+            assert!(asks_to_continue(asked, Some("ship")), "{asked}");
+        }
+        for asked in ["Should I also update the README?", "Shall I show the diff?", "READMEも直しますか？"]
+        {
+            assert!(!asks_to_continue(asked, Some("ship")), "{asked}");
         }
     }
 

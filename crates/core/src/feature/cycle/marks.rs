@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::feature::cycle::{ActiveStage, Turn};
+use crate::feature::cycle::{ActiveStage, ReportedFindings, Turn};
 use crate::feature::marks::{RoomMarks, SessionMark, SessionMarks};
 use crate::time::Millis;
 
@@ -27,6 +27,12 @@ pub enum Mark {
     StageHeld,
     /// A prompt came during a stage, or its turn ended.
     StageTurn(Turn),
+    /// The person lets a cycle continue that waited for them, or that failed.
+    GoAhead,
+    /// The stage reported open findings, or that none is open any more.
+    FindingsReported(ReportedFindings),
+    /// The stage failed, for this reason. The person learns it when the turn ends.
+    StageFailed(String),
     /// The public copy of the budget was written.
     BudgetCopied(Millis),
     StageLeft,
@@ -47,6 +53,8 @@ pub struct DroppedCycle {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marks {
     pub stage: Option<ActiveStage>,
+    /// The stage that the session left: a file that was edited since takes nothing past it.
+    pub last: Option<ActiveStage>,
     /// The person does not know it yet.
     pub dropped: Option<DroppedCycle>,
 }
@@ -56,7 +64,7 @@ impl RoomMarks for Marks {
 
     fn apply(&mut self, mark: Mark) {
         match mark {
-            Mark::Stage(stage) => self.stage = Some(*stage),
+            Mark::Stage(stage) => (self.stage, self.last) = (Some(*stage), None),
             Mark::StageDone(name) => self.change(|stage| stage.done |= stage.stage == name),
             // One field each, so that hooks running at once do not undo each other's change.
             Mark::StagePublished => self.change(|stage| stage.published = true),
@@ -71,9 +79,17 @@ impl RoomMarks for Marks {
                     stage.chained = 0;
                 }
             }),
+            Mark::GoAhead => {
+                self.change(|stage| (stage.turn, stage.chained) = (Turn::Open, 0));
+                self.last.iter_mut().for_each(|last| last.failed = None);
+            }
+            Mark::FindingsReported(new) => {
+                self.change(|stage| stage.findings = Some(new).filter(|new| new.open > 0));
+            }
+            Mark::StageFailed(why) => self.change(|stage| stage.failed = Some(why)),
             Mark::BudgetCopied(at) => self.change(|stage| stage.copied = at),
-            Mark::StageLeft => self.stage = None,
-            Mark::Dropped(dropped) => self.dropped = Some(dropped),
+            Mark::StageLeft => self.last = self.stage.take().or(self.last.take()),
+            Mark::Dropped(dropped) => (self.dropped, self.last) = (Some(dropped), None),
             Mark::DropTold => self.dropped = None,
         }
     }
@@ -84,7 +100,9 @@ impl RoomMarks for Marks {
 
     fn short(&self) -> Vec<Mark> {
         let stage = self.stage.clone().map(|stage| Mark::Stage(Box::new(stage)));
-        stage.into_iter().chain(self.dropped.clone().map(Mark::Dropped)).collect()
+        let last = self.last.clone().map(|last| [Mark::Stage(Box::new(last)), Mark::StageLeft]);
+        let dropped = self.dropped.clone().map(Mark::Dropped);
+        dropped.into_iter().chain(last.into_iter().flatten()).chain(stage).collect()
     }
 }
 
@@ -120,6 +138,10 @@ pub(in crate::feature) mod tests {
             Just(Mark::NextStageAsked),
             (1u64..9).prop_map(Mark::StageUsed),
             Just(Mark::StageTurn(Turn::Interrupted)),
+            Just(Mark::GoAhead),
+            (0u64..3)
+                .prop_map(|open| Mark::FindingsReported(ReportedFindings { open, ..Default::default() })),
+            Just(Mark::StageFailed("why".to_owned())),
             Just(Mark::BudgetCopied(Millis(9))),
             Just(Mark::StageLeft),
             "[ab]".prop_map(|stage| Mark::Dropped(DroppedCycle { cycle: stage.clone(), stage })),

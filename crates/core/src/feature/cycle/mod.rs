@@ -25,6 +25,7 @@ mod go_ahead;
 pub mod history;
 pub mod marks;
 pub mod policy;
+mod prompts;
 mod publishing;
 mod reserved;
 mod resume_offer;
@@ -33,6 +34,7 @@ pub mod settings;
 pub mod standing;
 pub mod state;
 pub mod success;
+mod waits;
 pub mod words;
 
 pub use definition::{Cycle, MinLeft, Stage};
@@ -58,11 +60,15 @@ impl Feature for Room {
 
     fn observe(facts: &Facts<'_>, _: &Config) -> Vec<Mark> {
         let stage = facts.marks.value().and_then(|marks| marks.cycle.stage.as_ref());
-        let Some(command) =
-            facts.event.finished_command().filter(|_| stage.is_some_and(|stage| !stage.published))
-        else {
+        let Some((command, stage)) = facts.event.finished_command().zip(stage) else { return Vec::new() };
+        if !facts.event.is_main_thread() {
+            // A subagent does not speak for the stage.
+            let says = command.line.as_deref().is_some_and(|line| line.contains("cycle done"));
+            return says.then_some(marks::Mark::StageReopened).into_iter().map(Mark::from).collect();
+        }
+        if stage.published {
             return Vec::new();
-        };
+        }
         let published = publishing::has_published(command).then_some(marks::Mark::StagePublished);
         let empty = publishing::makes_empty_commit(command).then_some(marks::Mark::EmptyCommit);
         published.into_iter().chain(empty).map(Mark::from).collect()
@@ -106,6 +112,15 @@ pub struct ActiveStage {
     /// A stop was blocked because it was not done.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub held: bool,
+    /// Why it failed; the person does not know it yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
+    /// Findings that it reported as open. The file can be edited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub findings: Option<ReportedFindings>,
+    /// When the cycle began, as its file says: another one is not the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
     /// The person was asked for the next stage, because a constraint of theirs concerns it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub asked: bool,
@@ -115,6 +130,26 @@ pub struct ActiveStage {
     pub turn: Turn,
     /// When the public copy of the budget was last written.
     pub copied: Millis,
+}
+
+/// Open findings as a stage reported them with `tidegate cycle done`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ReportedFindings {
+    pub open: u64,
+    pub at: Millis,
+    /// Rounds of review and fix before it.
+    pub rounds: u64,
+}
+
+impl Turn {
+    /// Nothing continues before the person said something.
+    pub fn waits(self) -> bool {
+        match self {
+            Turn::Closed | Turn::Open => false,
+            Turn::Interrupted | Turn::Declined | Turn::NeedsYes | Turn::NeedsWord | Turn::Waiting => true,
+        }
+    }
 }
 
 /// State of the turn for the person's last prompt.
@@ -132,6 +167,8 @@ pub enum Turn {
     /// No prompt is being worked on, and only a yes lets the cycle continue: the model asked for one, or the person
     /// declined.
     NeedsYes,
+    /// As `NeedsYes`, but a mere assent may be meant for something else: the person has to say that the cycle continues.
+    NeedsWord,
     /// No prompt is being worked on, and the person has to answer first: they were asked a question, or they broke
     /// in. Meanwhile the client may start turns by itself, for example when a background command ends.
     Waiting,
@@ -160,7 +197,9 @@ impl ActiveStage {
     /// The facts to keep across a compaction: the stage and the next step.
     pub fn key_fact(&self) -> String {
         let ActiveStage { cycle, stage, skill, number, of, .. } = self;
-        let next = if self.done {
+        let next = if self.done && self.turn.waits() {
+            "it was declared done; the cycle waits for the person before the next stage".to_owned()
+        } else if self.done {
             "it was declared done; the next stage begins when the turn ends".to_owned()
         } else if self.invoked {
             format!("its skill `{skill}` was invoked; `tidegate cycle done` reports its success")

@@ -7,18 +7,22 @@
 use std::fmt::Write as _;
 
 use super::settings::CycleMode;
-use crate::event::action::{Action, OWN_HEADER};
+use crate::event::action::Action;
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
 use crate::feature::cycle::effect::{self, CycleStep};
-use crate::feature::cycle::go_ahead;
 use crate::feature::cycle::history::StageCost;
 use crate::feature::cycle::marks::Mark;
+use crate::feature::cycle::prompts::{note_after_failure, note_answer, note_prompt};
 use crate::feature::cycle::reserved::find_reservation;
 use crate::feature::cycle::resume_offer;
 use crate::feature::cycle::standing::CycleStanding;
 use crate::feature::cycle::state::OUT_OF_CONTEXT;
-use crate::feature::cycle::success::{Missing, is_overtaken, list_missing};
+use crate::feature::cycle::success::{Missing, is_ended_early, is_overtaken, list_missing};
+use crate::feature::cycle::waits::{
+    end_turn, has_declined, leave_waiting, pause_cycle, report_declined, report_failure, report_gone,
+    report_interruption, report_overtaken, report_unreadable, tell_person, wait_for_answer, wait_on,
+};
 use crate::feature::cycle::{
     ActiveStage, Cycle, CycleDamage, CycleRun, CycleState, CycleStatus, DoneWhen, StageProgress, Turn, words,
 };
@@ -30,7 +34,7 @@ use crate::meter::forecast::median_growth;
 use crate::meter::{Meter, Reading, short_tokens};
 use crate::text::cut::first_chars;
 use crate::text::hidden::replace_hidden;
-use crate::text::question::{self, asks_person, forbids_publishing};
+use crate::text::question::{self, asks_person, forbids_publishing, says_unfinished};
 
 pub use super::settings::Settings;
 
@@ -39,13 +43,8 @@ pub const ID: &str = "cycle";
 /// Minimum time between two public copies of the budget.
 const MIN_COPY_INTERVAL_MS: u64 = 30_000;
 
-/// Notices that are given once per session.
+/// A notice that is given once per session.
 const DAMAGED: &str = "cycle damaged";
-const UNREADABLE: &str = "cycle unreadable";
-const OVERTAKEN: &str = "cycle overtaken";
-/// Beginnings of notices; the stage and its time follow.
-const NOT_DONE: &str = "cycle not done ";
-const DECLINED: &str = "cycle declined ";
 
 /// Longer metrics do not belong into a closing message.
 const MAX_METRICS_CHARS: usize = 400;
@@ -55,9 +54,6 @@ const REPORT_BYTES: usize = 12_000;
 
 /// A message to a person has room for this much of their own words.
 const MAX_SAID_CHARS: usize = 60;
-
-/// A message to a person has room for this much of a reason.
-const MAX_REASON_CHARS: usize = 90;
 
 pub struct CyclePolicy;
 
@@ -91,6 +87,10 @@ impl Policy for CyclePolicy {
                 Some(Needs { meter: true, tool, ..Needs::default() })
             }
             (EventKind::UserPromptSubmit, Some(_)) => event.human_prompt().map(|_| Needs::default()),
+            (EventKind::UserPromptSubmit, None) => {
+                let last = marks.and_then(|marks| marks.cycle.last.as_ref());
+                last.and_then(|last| last.failed.as_ref()).and(event.human_prompt()).map(|_| Needs::default())
+            }
             (EventKind::SessionStart, Some(_)) if event.follows_compaction() => Some(Needs::default()),
             (EventKind::SessionStart, _) if !event.follows_compaction() => {
                 Some(Needs { cycle: true, ..Needs::default() })
@@ -104,9 +104,9 @@ impl Policy for CyclePolicy {
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
-        let stage = match &facts.marks {
-            Known::Value(marks) => marks.cycle.stage.as_ref(),
-            Known::Absent => None,
+        let (stage, last) = match &facts.marks {
+            Known::Value(marks) => (marks.cycle.stage.as_ref(), marks.cycle.last.as_ref()),
+            Known::Absent => (None, None),
             Known::Broken(_) => return Verdict::silent("the session's state cannot be read"),
         };
         match (facts.event.kind, stage) {
@@ -114,54 +114,21 @@ impl Policy for CyclePolicy {
                 remind_of_stage(stage)
             }
             (EventKind::SessionStart, _) => resume_offer::offer_resume(facts),
-            (EventKind::PostToolUse, Some(stage)) => note_call(facts, config, stage),
+            (EventKind::PostToolUse, Some(stage)) => {
+                let mut verdict = note_use(facts, stage);
+                verdict.effects.extend(note_answer(facts, config, stage));
+                verdict
+            }
             (EventKind::UserPromptSubmit, Some(stage)) => note_prompt(facts, config, stage),
+            (EventKind::UserPromptSubmit, None) => match last {
+                Some(last) => note_after_failure(facts, config, last),
+                None => Verdict::silent("no cycle is under way here"),
+            },
             (EventKind::Stop, Some(stage)) => report_dropped(facts, decide_at_stop(facts, config, stage)),
             (EventKind::Stop, None) => report_dropped(facts, Verdict::silent("no cycle is under way here")),
             _ => Verdict::silent("no cycle is under way here"),
         }
     }
-}
-
-/// A second prompt during an open turn means that the person interrupted: the client does not report an interrupt while
-/// the model writes.
-fn note_prompt(facts: &Facts<'_>, config: &Config, stage: &ActiveStage) -> Verdict {
-    let Some(said) = facts.typed_prompt() else { return Verdict::silent("the model scheduled the prompt") };
-    let (turn, because) = match stage.turn {
-        Turn::Open | Turn::Interrupted => (Turn::Interrupted, "the person interrupted"),
-        _ if declines(&said, config, stage) => (Turn::Declined, "the person does not let it continue"),
-        _ => (Turn::Open, "a turn begins"),
-    };
-    Verdict { effects: vec![Effect::mark(Mark::StageTurn(turn))], ..Verdict::silent(because) }
-}
-
-/// Whoever was asked for a yes, or said no before, has to say it. Otherwise only a no counts. A question in a stage, or instead of an
-/// answer, gets its own answer.
-fn declines(said: &str, config: &Config, stage: &ActiveStage) -> bool {
-    let needs_yes = matches!(stage.turn, Turn::NeedsYes | Turn::Declined);
-    if !stage.done || !needs_yes {
-        let asks = !stage.done || stage.turn == Turn::Waiting;
-        return go_ahead::holds_back(said) || asks && go_ahead::is_question(said);
-    }
-    let cycle = config.policies.cycle.cycle(&stage.cycle);
-    let names = cycle.map(|cycle| cycle.names(0)).unwrap_or_default();
-    let known: Vec<&str> = names.iter().map(String::as_str).chain([stage.cycle.as_str()]).collect();
-    !go_ahead::lets_continue(said, &known)
-}
-
-/// The person may also decline by an answer in the client's dialog.
-fn note_call(facts: &Facts<'_>, config: &Config, stage: &ActiveStage) -> Verdict {
-    let mut verdict = note_use(facts, stage);
-    if !matches!(facts.event.action, Action::Question) {
-        return verdict;
-    }
-    let Some(answers) = facts.event.host.question_answers(facts.tool_response) else { return verdict };
-    let is_own = answers.only.as_ref().is_some_and(|asked| asked.header == OWN_HEADER);
-    let mut given = answers.given.iter().filter_map(|answer| answer.text.as_deref());
-    if !is_own && given.any(|said| declines(said, config, stage)) {
-        verdict.effects.push(Effect::mark(Mark::StageTurn(Turn::Declined)));
-    }
-    verdict
 }
 
 /// After a tool call: the first reading of the stage, and the public copy of the budget.
@@ -229,17 +196,6 @@ pub(super) fn report_unusable(
     verdict
 }
 
-/// Leaves the cycle as it is and tells the person once.
-fn report_unreadable(facts: &Facts<'_>, stage: &ActiveStage, why: &str) -> Verdict {
-    let mut verdict = pause_cycle(stage, "the state file cannot be read");
-    if !facts.marks.value().is_some_and(|marks| marks.session.noticed(UNREADABLE)) {
-        let text = words::unreadable(facts.lang, &sanitize_line(why));
-        let when_said = vec![Effect::mark(SessionMark::Notice(UNREADABLE.to_owned()))];
-        verdict.says.push(Say { to: Audience::User, text, weight: 60, explains: false, when_said });
-    }
-    verdict
-}
-
 /// `tidegate cycle abandon` only answers its caller, an agent.
 fn report_dropped(facts: &Facts<'_>, mut verdict: Verdict) -> Verdict {
     let dropped = facts.marks.value().and_then(|marks| marks.cycle.dropped.as_ref());
@@ -254,31 +210,6 @@ fn report_dropped(facts: &Facts<'_>, mut verdict: Verdict) -> Verdict {
     verdict
 }
 
-/// Nothing is shipped because a file says so. The person learns once why nothing follows.
-fn report_overtaken(facts: &Facts<'_>, stage: &ActiveStage, named: &str) -> Verdict {
-    let mut verdict = pause_cycle(stage, "the state file names a stage after one that is not done");
-    if !facts.marks.value().is_some_and(|marks| marks.session.noticed(OVERTAKEN)) {
-        let text = words::overtaken(facts.lang, stage, named);
-        let when_said = vec![Effect::mark(SessionMark::Notice(OVERTAKEN.to_owned()))];
-        verdict.says.push(Say { to: Audience::User, text, weight: 60, explains: false, when_said });
-    }
-    verdict
-}
-
-fn pause_cycle(stage: &ActiveStage, because: &'static str) -> Verdict {
-    end_turn(stage, Turn::Closed, because)
-}
-
-/// Pauses until the person answers.
-fn wait_for_person(stage: &ActiveStage, because: &'static str) -> Verdict {
-    end_turn(stage, Turn::Waiting, because)
-}
-
-fn end_turn(stage: &ActiveStage, turn: Turn, because: &'static str) -> Verdict {
-    let effects = (stage.turn != turn).then_some(Effect::mark(Mark::StageTurn(turn)));
-    Verdict { effects: effects.into_iter().collect(), ..Verdict::silent(because) }
-}
-
 fn decide_at_stop(facts: &Facts<'_>, config: &Config, known: &ActiveStage) -> Verdict {
     let mut verdict = judge_stop(facts, config, known);
     if facts.cycle.value().is_some_and(|standing| standing.of_project && standing.state.is_ok()) {
@@ -289,10 +220,15 @@ fn decide_at_stop(facts: &Facts<'_>, config: &Config, known: &ActiveStage) -> Ve
 }
 
 fn judge_stop(facts: &Facts<'_>, config: &Config, known: &ActiveStage) -> Verdict {
+    if let Some(why) = &known.failed {
+        let state = facts.cycle.value().and_then(|standing| standing.state.as_ref().ok());
+        let open = state.filter(|state| state.stage == known.stage).and_then(CycleState::most_findings);
+        return report_failure(facts, known, &words::failure(facts.lang, why, open));
+    }
     let left = || vec![Effect::mark(Mark::StageLeft)];
     let standing = match &facts.cycle {
         Known::Value(standing) => standing,
-        Known::Absent => return Verdict { effects: left(), ..Verdict::silent("the state file is gone") },
+        Known::Absent => return report_gone(facts, known),
         Known::Broken(why) => return report_unreadable(facts, known, why),
     };
     if !standing.of_project {
@@ -312,14 +248,18 @@ fn judge_stop(facts: &Facts<'_>, config: &Config, known: &ActiveStage) -> Verdic
     }
     match state.status {
         CycleStatus::Running => {}
-        CycleStatus::Failed if known.stage == state.stage => return report_failure(facts, state, left()),
+        CycleStatus::Failed if known.stage == state.stage => {
+            let why = state.stopped_reason.as_deref().unwrap_or("?");
+            return report_failure(facts, known, &words::failure(facts.lang, why, state.most_findings()));
+        }
+        _ if is_ended_early(known, state, cycle) => return report_overtaken(facts, known, state),
         CycleStatus::Failed | CycleStatus::Stopped | CycleStatus::Complete => {
             return Verdict { effects: left(), ..Verdict::silent("the cycle has ended") };
         }
     }
     let Some(at) = cycle.position(&state.stage) else { return pause_cycle(known, "the stage is not known") };
     if is_overtaken(known, state, cycle, at) {
-        return report_overtaken(facts, known, &state.stage);
+        return report_overtaken(facts, known, state);
     }
     // Otherwise the file has the last word if it was edited. After a change of the config the stage stays, but its skill and
     // position may differ.
@@ -328,7 +268,8 @@ fn judge_stop(facts: &Facts<'_>, config: &Config, known: &ActiveStage) -> Verdic
         if same {
             ActiveStage { skill: begun.skill, number: begun.number, of: begun.of, ..known.clone() }
         } else {
-            ActiveStage { chained: known.chained, project: known.project.clone(), ..begun }
+            let run = state.started_at.clone();
+            ActiveStage { chained: known.chained, project: known.project.clone(), run, ..begun }
         }
     });
     let begun = begun.filter(|begun| begun != known);
@@ -348,12 +289,12 @@ fn decide_in_stage(facts: &Facts<'_>, config: &Config, ending: &StageEnd<'_>) ->
     }
     let message = facts.event.last_message.map(|message| message.tail(question::BYTES));
     if let Some(message) = message.filter(|message| asks_person(message)) {
-        let turn = if go_ahead::asks_for_choice(&message) { Turn::Waiting } else { Turn::NeedsYes };
-        return end_turn(stage, turn, "the last message asks something");
+        let next = ending.cycle.stages.get(ending.at + 1).map(|next| next.name.as_str());
+        return wait_for_answer(facts, stage, &message, next);
     }
     match stage.turn {
         Turn::Interrupted => return report_interruption(facts, stage),
-        Turn::Waiting | Turn::NeedsYes => return Verdict::silent("the person has not answered"),
+        Turn::Waiting | Turn::NeedsYes | Turn::NeedsWord => return wait_on(facts, stage),
         Turn::Declined => return report_declined(facts, stage),
         Turn::Closed | Turn::Open => {}
     }
@@ -367,59 +308,11 @@ fn decide_in_stage(facts: &Facts<'_>, config: &Config, ending: &StageEnd<'_>) ->
     if missing.is_empty() {
         return ending.decide();
     }
-    if stage.held { leave_waiting(facts, stage, &missing) } else { block_stop(facts, stage, &missing) }
-}
-
-/// `tidegate cycle fail` only answers its caller.
-fn report_failure(facts: &Facts<'_>, state: &CycleState, effects: Vec<Effect>) -> Verdict {
-    let why = sanitize_line(first_chars(&words::failure(facts.lang, state), MAX_REASON_CHARS));
-    let text = words::failed(facts.lang, state, why.trim());
-    let say = Say { to: Audience::User, text, weight: 60, explains: false, when_said: Vec::new() };
-    Verdict { says: vec![say], effects, ..Verdict::silent("the stage failed") }
-}
-
-/// Claude ended the turn again. The person learns once per stage why nothing follows.
-fn leave_waiting(facts: &Facts<'_>, stage: &ActiveStage, missing: &[Missing]) -> Verdict {
-    let mut verdict = pause_cycle(stage, "the stage is not done, and a stop was blocked for it");
-    verdict.effects.extend(reopen_if_forbidden(missing));
-    let notice = format!("{NOT_DONE}{} {}", stage.stage, stage.began.0);
-    if !facts.marks.value().is_some_and(|marks| marks.session.noticed(&notice)) {
-        let text = words::stage_not_done(facts.lang, stage, missing);
-        let when_said = vec![Effect::mark(SessionMark::Notice(notice))];
-        verdict.says.push(Say { to: Audience::User, text, weight: 50, explains: false, when_said });
+    if !stage.held {
+        return block_stop(facts, stage, &missing);
     }
-    verdict
-}
-
-/// The client reports neither an interrupt nor a queued prompt. A person who did not mean to hold up the cycle learns
-/// why it waits.
-fn report_interruption(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
-    let mut verdict = wait_for_person(stage, "the person interrupted");
-    if stage.done {
-        let text = words::stage_waits(facts.lang, stage);
-        verdict.says.push(Say {
-            to: Audience::User,
-            text,
-            weight: 50,
-            explains: false,
-            when_said: Vec::new(),
-        });
-    }
-    verdict
-}
-
-/// The person learns once per stage how the cycle continues.
-fn report_declined(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
-    let mut verdict = end_turn(stage, Turn::NeedsYes, "the person does not let it continue");
-    let notice = format!("{DECLINED}{} {}", stage.stage, stage.began.0);
-    let other = format!("{NOT_DONE}{} {}", stage.stage, stage.began.0);
-    let is_told =
-        |marks: &Marks| marks.session.noticed(&notice) || !stage.done && marks.session.noticed(&other);
-    if !facts.marks.value().is_some_and(is_told) {
-        let text = words::waits_for_yes(facts.lang, stage);
-        let when_said = vec![Effect::mark(SessionMark::Notice(notice))];
-        verdict.says.push(Say { to: Audience::User, text, weight: 50, explains: false, when_said });
-    }
+    let mut verdict = leave_waiting(facts, stage, &missing);
+    verdict.effects.extend(reopen_if_forbidden(&missing));
     verdict
 }
 
@@ -445,7 +338,10 @@ fn block_stop(facts: &Facts<'_>, stage: &ActiveStage, missing: &[Missing]) -> Ve
     let mut steps: Vec<String> = missing.iter().filter_map(Missing::action).collect();
     if steps.is_empty() {
         steps.push(format!("finish the work and {report}"));
-    } else if missing.iter().any(|missing| counts(missing) || *missing == Missing::Word) {
+    } else if missing
+        .iter()
+        .any(|missing| counts(missing) || matches!(missing, Missing::Word | Missing::Unfinished))
+    {
         steps.push(format!("then {report}"));
     }
     let mut reason = capitalize(&steps.join("; "));
@@ -473,7 +369,8 @@ fn block_stop(facts: &Facts<'_>, stage: &ActiveStage, missing: &[Missing]) -> Ve
 
 /// Other words in the next message do not settle it: the model has to report the stage as done again.
 fn reopen_if_forbidden(missing: &[Missing]) -> Option<Effect> {
-    missing.contains(&Missing::Forbidden).then(|| Effect::mark(Mark::StageReopened))
+    let contradicts = |missing: &Missing| matches!(missing, Missing::Forbidden | Missing::Unfinished);
+    missing.iter().any(contradicts).then(|| Effect::mark(Mark::StageReopened))
 }
 
 fn capitalize(text: &str) -> String {
@@ -536,6 +433,10 @@ impl StageEnd<'_> {
             let report = self.facts.event.last_message.map(|message| message.tail(REPORT_BYTES));
             missing.extend(report.filter(|report| forbids_publishing(report)).map(|_| Missing::Forbidden));
         }
+        if missing.is_empty() {
+            let end = self.facts.event.last_message.map(|message| message.tail(question::BYTES));
+            missing.extend(end.filter(|end| says_unfinished(end)).map(|_| Missing::Unfinished));
+        }
         missing
     }
 
@@ -579,25 +480,21 @@ impl StageEnd<'_> {
     /// The person's own words, unless they were asked in this stage, or told after a no that it needs their yes.
     fn find_reservation(&self, next: usize) -> Option<&str> {
         let marks = self.facts.marks.value().filter(|_| !self.stage.asked)?;
-        if marks.session.noticed(&format!("{DECLINED}{} {}", self.stage.stage, self.stage.began.0)) {
+        if has_declined(self.facts, self.stage) {
             return None;
         }
-        find_reservation(&marks.knowledge.constraints, &self.cycle.stages[next])
+        let stated = marks.knowledge.constraints.iter().map(|known| known.text.as_str());
+        let reserved = marks.knowledge.reserved.iter().map(|known| known.text.as_str());
+        find_reservation(stated.chain(reserved), self.cycle, next)
     }
 
     fn ask_for_stage(&self, next: usize, said: &str) -> Verdict {
         let mut verdict =
-            end_turn(self.stage, Turn::NeedsYes, "the person wants to be asked before the next stage");
+            end_turn(self.stage, Turn::NeedsWord, "the person wants to be asked before the next stage");
         verdict.effects.push(Effect::mark(Mark::NextStageAsked));
         let said = sanitize_line(first_chars(said, MAX_SAID_CHARS));
         let text = words::reserved(self.facts.lang, self.stage, &self.cycle.stages[next].name, said.trim());
-        verdict.says.push(Say {
-            to: Audience::User,
-            text,
-            weight: 60,
-            explains: false,
-            when_said: Vec::new(),
-        });
+        verdict.says.push(tell_person(text, 60));
         verdict
     }
 
@@ -619,8 +516,10 @@ impl StageEnd<'_> {
         let begun = ActiveStage::begin(&self.state.cycle, self.cycle, next, self.facts.now, turn);
         let Some(begun) = begun else { return pause_cycle(self.stage, "the stage is not known") };
         let ActiveStage { chained, copied, ref project, .. } = *self.stage;
+        let run = self.state.started_at.clone();
         let used = self.facts.meter.reading().map(|reading| reading.used);
-        let begun = ActiveStage { chained: chained + 1, copied, project: project.clone(), used, ..begun };
+        let begun =
+            ActiveStage { chained: chained + 1, copied, project: project.clone(), used, run, ..begun };
         let mut state = self.ended_state();
         state.begin_stage(&begun.stage, self.facts.now, used, self.standing.evidence.next.clone());
         let mut reason = format!(
@@ -661,7 +560,7 @@ impl StageEnd<'_> {
         state.resume_told.clear();
         let text = words::stopped(self.facts.lang, self.stage, &state.skipped_stages, left, needed);
         Verdict {
-            says: vec![Say { to: Audience::User, text, weight: 60, explains: false, when_said: Vec::new() }],
+            says: vec![tell_person(text, 60)],
             effects: vec![self.step_effect(Some(state), None, Mark::StageLeft)],
             ..Verdict::silent(because)
         }
@@ -680,7 +579,7 @@ impl StageEnd<'_> {
         let known: Vec<StageCost> = self.cycle.names(0).into_iter().map(cost).collect();
         let text = words::complete(self.facts.lang, &run.cycle, &known, &format_metrics(&state));
         Verdict {
-            says: vec![Say { to: Audience::User, text, weight: 60, explains: false, when_said: Vec::new() }],
+            says: vec![tell_person(text, 60)],
             effects: vec![self.step_effect(None, Some(run), Mark::StageLeft)],
             ..Verdict::silent("the last stage is done")
         }

@@ -13,7 +13,11 @@ pub(super) fn has_published(command: &ShellCommand<'_>) -> bool {
     let may = line.contains("push") || line.contains("create");
     let succeeded = command.exit == Exit::Known(0) && command.background.is_none();
     let decides = |step: &&Step| step.status == Status::Decides;
-    may && succeeded && parse(line).is_some_and(|script| script.steps.iter().filter(decides).any(publishes))
+    let is_news =
+        !command.output.iter().flatten().any(|part| part.tail(400).contains("Everything up-to-date"));
+    may && succeeded
+        && is_news
+        && parse(line).is_some_and(|script| script.steps.iter().filter(decides).any(publishes))
 }
 
 /// `git commit --allow-empty` ran, and nothing says that it failed.

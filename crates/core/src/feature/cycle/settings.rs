@@ -8,10 +8,12 @@ use serde_json::json;
 use crate::feature::cycle::BUILT_IN;
 use crate::feature::cycle::definition;
 use crate::feature::cycle::definition::Cycle;
+use crate::feature::cycle::reserved::step_of;
 use crate::settings::preset::Preset;
 use crate::settings::section::{Key, Named, Project, Put, Section, Voice, Wrong, put};
 use crate::settings::setting::{Setting, choices};
 use crate::settings::value::Value;
+use crate::text::reserved::Step;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CycleMode {
@@ -95,6 +97,19 @@ impl Settings {
 
     pub fn configured_names(&self) -> impl Iterator<Item = &str> {
         self.cycles.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// The stages of all cycles as people speak of them; none where the policy is off.
+    pub fn steps(&self) -> Vec<Step> {
+        if self.mode == CycleMode::Off {
+            return Vec::new();
+        }
+        let cycles = self.cycle_names().filter_map(|name| self.cycle(name));
+        cycles
+            .flat_map(|cycle| {
+                (0..cycle.stages.len()).filter_map(|at| step_of(&cycle, at)).collect::<Vec<_>>()
+            })
+            .collect()
     }
 
     /// The built-in cycle first.

@@ -29,9 +29,9 @@ pub const STILL_OPEN: &str = "open_findings";
 pub const OPEN_FINDINGS: &str = "open";
 
 /// A metric whose name consists of these words and those below counts findings that must not be shipped.
-const SEVERE: Words = "critical criticals high highs blocker blockers blocking severe major majors fatal urgent p0 p1 sev0 \
+const SEVERE: Words = "vulnerability vulnerabilities hole holes failed failures critical criticals high highs blocker blockers blocking severe major majors fatal urgent p0 p1 sev0 \
     sev1 open unresolved unfixed remaining 重大 致命的 深刻";
-const COUNTED: Words = "finding findings issue issues bug bugs problem problems vulnerability vulnerabilities severity \
+const COUNTED: Words = "finding findings issue issues bug bugs problem problems severity security \
     count number still left 指摘 件数";
 
 /// Limit for sessions that are told how to resume.
@@ -437,7 +437,12 @@ impl CycleState {
     /// The first metric of a stage that counts severe findings, and is not 0.
     pub(super) fn severe_findings_of(&self, stage: &str) -> Option<(&str, u64)> {
         let metrics = self.metrics.get(stage)?.as_object()?;
-        let severe = metrics.iter().filter(|(name, _)| *name != OPEN_FINDINGS && is_severe(name));
+        let named = |(name, value): &(&String, &Value)| {
+            // `severity=critical`
+            let says = value.as_str().is_some_and(|value| among(SEVERE, &value.trim().to_lowercase()));
+            *name != OPEN_FINDINGS && (is_severe(name) || says)
+        };
+        let severe = metrics.iter().filter(named);
         severe.map(|(name, value)| (name.as_str(), count_of(value))).find(|(_, count)| *count > 0)
     }
 
@@ -479,13 +484,16 @@ fn is_severe(metric: &str) -> bool {
     let metric = metric.to_lowercase();
     let mut words = metric.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let is_known = |word: &str| among(SEVERE, word) || among(COUNTED, word);
-    words.clone().any(|word| among(SEVERE, word)) && words.all(is_known)
+    words.clone().eq(["not", "fixed"]) || words.clone().any(|word| among(SEVERE, word)) && words.all(is_known)
 }
 
-/// `5`, `"5"` or `"5 of them"`.
+/// `5`, `"5"`, `"5 of them"`, or `yes`.
 fn count_of(value: &Value) -> u64 {
     let text = value.as_str().map(str::trim).unwrap_or_default();
     let digits = &text[..text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len()];
+    if !text.is_empty() && digits.is_empty() {
+        return u64::from(!among("no none false ok zero n/a - なし", &text.to_lowercase()));
+    }
     let fraction = value.as_f64().map(|number| number.ceil() as u64);
     value.as_u64().or(fraction).or_else(|| digits.parse().ok()).unwrap_or_default()
 }

@@ -3,7 +3,7 @@
 use super::words;
 use crate::feature::cycle::standing::StageEvidence;
 use crate::feature::cycle::state::NO_COMMIT;
-use crate::feature::cycle::{ActiveStage, Cycle, CycleState, DoneWhen, Stage};
+use crate::feature::cycle::{ActiveStage, Cycle, CycleState, CycleStatus, DoneWhen, Stage};
 use crate::feature::marks::Marks;
 use crate::text::lang::Lang;
 
@@ -22,6 +22,8 @@ pub enum Missing {
     Forbidden,
     Commit,
     File(String),
+    /// The last message says that work remains.
+    Unfinished,
     /// `tidegate cycle done` was not called.
     Word,
 }
@@ -34,7 +36,8 @@ pub fn list_missing(
     evidence: &StageEvidence,
     marks: &Marks,
 ) -> Vec<Missing> {
-    let open = state.open_findings();
+    let reported = active.findings.map(|reported| reported.open);
+    let open = state.open_findings().max(reported);
     let of_sign = |sign: &DoneWhen| match sign {
         DoneWhen::Skill => (!active.invoked).then(|| Missing::Skill(active.skill.clone())),
         DoneWhen::Verified => {
@@ -62,19 +65,41 @@ pub fn list_missing(
     missing
 }
 
-/// The stage at `at` comes after the session's own, which is not done: somebody else than a hook moved the file on. A hook that
-/// was killed in between moves it on by one stage that is done.
+/// The stage at `at` comes after the session's own, which is not done: an edit moved the file on. A hook that was killed in
+/// between moves it on by one stage that is done.
 pub fn is_overtaken(active: &ActiveStage, state: &CycleState, cycle: &Cycle, at: usize) -> bool {
-    let own = cycle.position(&active.stage).filter(|own| *own < at && active.cycle == state.cycle);
-    own.is_some_and(|own| {
-        let promises = |sign: &DoneWhen| cycle.stages[own].done_when.contains(sign);
-        let open = state.open_findings_of(&active.stage);
-        let is_done = active.done
-            && (active.invoked || !promises(&DoneWhen::Skill))
-            && (open == Some(0) || open.is_none() && !promises(&DoneWhen::NoOpenFindings))
-            && !(promises(&DoneWhen::NoOpenFindings) && state.severe_findings_of(&active.stage).is_some());
-        at > own + 1 || !is_done
-    })
+    if active.cycle != state.cycle {
+        return true;
+    }
+    let own = cycle.position(&active.stage).filter(|own| *own < at);
+    own.is_some_and(|own| at > own + 1 || !is_known_done(active, state, &cycle.stages[own]))
+}
+
+/// The file says that the cycle has ended, but the session's own stage is not done: an edit ended it.
+pub fn is_ended_early(active: &ActiveStage, state: &CycleState, cycle: &Cycle) -> bool {
+    let own = cycle.position(&active.stage).filter(|_| active.cycle == state.cycle);
+    let is_done = own.is_some_and(|own| is_known_done(active, state, &cycle.stages[own]));
+    let is_last = || own.is_some_and(|own| own + 1 == cycle.stages.len());
+    active.stage != state.stage || !is_done || state.status == CycleStatus::Complete && !is_last()
+}
+
+/// By the session's marks and the findings in the file.
+fn is_known_done(active: &ActiveStage, state: &CycleState, stage: &Stage) -> bool {
+    let promises = |sign: &DoneWhen| stage.done_when.contains(sign);
+    let is_reported = state.open_findings_of(&active.stage).is_some() || !promises(&DoneWhen::NoOpenFindings);
+    active.done
+        && active.failed.is_none()
+        && active.findings.is_none()
+        && (active.invoked || !promises(&DoneWhen::Skill))
+        && is_reported
+        && !has_findings(state, stage)
+}
+
+/// Findings of this stage are open, as it reported them.
+pub fn has_findings(state: &CycleState, stage: &Stage) -> bool {
+    state.open_findings_of(&stage.name).is_some_and(|open| open > 0)
+        || stage.done_when.contains(&DoneWhen::NoOpenFindings)
+            && state.severe_findings_of(&stage.name).is_some()
 }
 
 impl Missing {
@@ -88,7 +113,7 @@ impl Missing {
             }
             Missing::Commit => "commit".to_owned(),
             Missing::File(path) => format!("file:{path}"),
-            Missing::Word => "done".to_owned(),
+            Missing::Word | Missing::Unfinished => "done".to_owned(),
         }
     }
 
@@ -117,6 +142,7 @@ impl Missing {
                 "commit the change (the stage has no new commit, and no `git push` or `gh pr create` succeeded)".to_owned()
             }
             Missing::File(path) => format!("write {path} (it has not changed since the stage began)"),
+            Missing::Unfinished => "finish what remains (your last message says that work does)".to_owned(),
             Missing::Word => return None,
         })
     }

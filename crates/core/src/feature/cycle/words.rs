@@ -3,7 +3,7 @@
 use super::history::StageCost;
 use super::state::{STATE_FILE, STILL_OPEN};
 use super::success::Missing;
-use super::{ActiveStage, CycleDamage, CycleState};
+use super::{ActiveStage, CycleDamage, CycleState, CycleStatus};
 use crate::meter::short_tokens;
 use crate::text::lang::Lang;
 
@@ -70,6 +70,41 @@ pub(super) fn waits_for_yes(lang: Lang, stage: &ActiveStage) -> String {
     }
 }
 
+/// Claude's last message asks the person: for a yes, or to choose or tell something.
+pub(super) fn waits_for_answer(lang: Lang, stage: &ActiveStage, needs_yes: bool) -> String {
+    let ActiveStage { cycle, stage, .. } = stage;
+    let (en, ja) = if needs_yes {
+        ("It continues when you say \"continue\".", "続けてよければ「続けて」と伝えてください。")
+    } else {
+        ("It continues after your answer.", "答えると続けます。")
+    };
+    match lang {
+        Lang::En => {
+            format!(
+                "Tidegate: {cycle} waits after {stage}, because Claude's last message asks you something. {en}"
+            )
+        }
+        Lang::Ja => format!(
+            "Tidegate: Claude の最後のメッセージに質問や依頼があるため、{cycle} は {stage} の後で待っています。{ja}"
+        ),
+    }
+}
+
+/// The state file was removed in a stage.
+pub(super) fn gone(lang: Lang, stage: &ActiveStage) -> String {
+    let ActiveStage { cycle, stage, .. } = stage;
+    match lang {
+        Lang::En => format!(
+            "Tidegate: the file of {cycle}, .claude/{STATE_FILE}, was removed in stage {stage}, so no stage follows. Start again \
+             with `/dev-cycle`."
+        ),
+        Lang::Ja => format!(
+            "Tidegate: {cycle} のファイル .claude/{STATE_FILE} がステージ {stage} の途中で削除されたため、以降のステージは始めません。\
+             `/dev-cycle` で最初から始められます。"
+        ),
+    }
+}
+
 /// The person reserved the next stage; `said` are their words, made safe by the caller.
 pub(super) fn reserved(lang: Lang, stage: &ActiveStage, next: &str, said: &str) -> String {
     let ActiveStage { cycle, .. } = stage;
@@ -124,16 +159,19 @@ pub(super) fn missing(lang: Lang, missing: &Missing) -> String {
         (Lang::Ja, Missing::Commit) => "コミットがない".to_owned(),
         (Lang::En, Missing::File(path)) => format!("{path} was not written"),
         (Lang::Ja, Missing::File(path)) => format!("{path} が書かれていない"),
+        (Lang::En, Missing::Unfinished) => "Claude's report says that work remains".to_owned(),
+        (Lang::Ja, Missing::Unfinished) => "作業が残っていると Claude が報告".to_owned(),
         (Lang::En, Missing::Word) => "Claude did not report it as done".to_owned(),
         (Lang::Ja, Missing::Word) => "完了の報告がない".to_owned(),
     }
 }
 
 /// Why a stage failed. Other reasons than Tidegate's own are untrusted text, as it was written.
-pub fn failure(lang: Lang, state: &CycleState) -> String {
-    let why = state.stopped_reason.as_deref().unwrap_or("?");
-    match (lang, state.most_findings().filter(|_| why == STILL_OPEN)) {
-        (_, None) => why.to_owned(),
+pub fn failure(lang: Lang, why: &str, open: Option<u64>) -> String {
+    match (lang, open) {
+        _ if why != STILL_OPEN => why.to_owned(),
+        (Lang::En, None) => "findings are open after the last round of fixes".to_owned(),
+        (Lang::Ja, None) => "修正の上限回数のあとも指摘が残っています".to_owned(),
         (Lang::En, Some(1)) => "1 finding is open after the last round of fixes".to_owned(),
         (Lang::En, Some(open)) => format!("{open} findings are open after the last round of fixes"),
         (Lang::Ja, Some(open)) => format!("修正の上限回数のあとも指摘が{open}件残っています"),
@@ -141,8 +179,8 @@ pub fn failure(lang: Lang, state: &CycleState) -> String {
 }
 
 /// The reason is made safe by the caller.
-pub(super) fn failed(lang: Lang, state: &CycleState, why: &str) -> String {
-    let CycleState { cycle, stage, .. } = state;
+pub(super) fn failed(lang: Lang, stage: &ActiveStage, why: &str) -> String {
+    let ActiveStage { cycle, stage, .. } = stage;
     match lang {
         Lang::En => format!(
             "Tidegate stopped {cycle}: stage {stage} failed ({why}). No later stage begins. Continue with `/dev-cycle` when it is \
@@ -232,16 +270,20 @@ pub(super) fn waits(lang: Lang, state: &CycleState, done: &[String]) -> String {
     }
 }
 
-/// The state file names a later stage than the session has reached.
-pub(super) fn overtaken(lang: Lang, stage: &ActiveStage, named: &str) -> String {
+/// The state file names a later stage than the session has reached, or says that the cycle ended before it did.
+pub(super) fn overtaken(lang: Lang, stage: &ActiveStage, state: &CycleState) -> String {
     let ActiveStage { cycle, stage, .. } = stage;
+    let named = match state.status {
+        CycleStatus::Running => state.stage.as_str(),
+        status => status.name(),
+    };
     match lang {
         Lang::En => format!(
-            "Tidegate: {cycle} waits, because its state file names {named} although {stage} is not done. Continue with `tidegate cycle \
-             resume --from {stage}`, or drop it with `tidegate cycle abandon`."
+            "Tidegate: {cycle} waits, because its state file says \"{named}\" although {stage} is not done. Continue with `tidegate \
+             cycle resume --from {stage}`, or drop it with `tidegate cycle abandon`."
         ),
         Lang::Ja => format!(
-            "Tidegate: {stage} が終わっていないのに状態ファイルが {named} を指しているため、{cycle} は待っています。続けるには \
+            "Tidegate: {stage} が終わっていないのに状態ファイルが「{named}」となっているため、{cycle} は待っています。続けるには \
              `tidegate cycle resume --from {stage}`、やめるには `tidegate cycle abandon` を実行してください。"
         ),
     }

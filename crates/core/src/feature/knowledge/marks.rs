@@ -27,6 +27,18 @@ pub enum Mark {
     ConstraintSaid { text: String, at: Millis },
     /// The hash of a constraint that the person took back.
     ConstraintLifted(u64),
+    /// Replaces all sentences in which the person keeps a step of the work to themselves.
+    Reserved(Vec<ReservedStep>),
+}
+
+/// A sentence in which the person keeps a step of the work to themselves.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ReservedStep {
+    pub text: String,
+    /// It is of the prompt before the last one.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub old: bool,
 }
 
 /// A constraint that the person stated in a prompt.
@@ -87,6 +99,8 @@ pub struct Marks {
     pub nudge: Option<Nudge>,
     /// Constraints that the person stated in prompts and did not take back, the newest last.
     pub constraints: Vec<StatedConstraint>,
+    /// Steps that the person keeps to themselves, as said in the last two prompts or in a stage.
+    pub reserved: Vec<ReservedStep>,
 }
 
 /// More would fill the text for the summariser.
@@ -109,6 +123,7 @@ impl RoomMarks for Marks {
             Mark::ConstraintStated(text) => self.keep(StatedConstraint { text, at: None }),
             Mark::ConstraintSaid { text, at } => self.keep(StatedConstraint { text, at: Some(at) }),
             Mark::ConstraintLifted(hash) => self.constraints.retain(|known| known.hash() != hash),
+            Mark::Reserved(reserved) => self.reserved = reserved,
         }
     }
 
@@ -137,6 +152,7 @@ impl RoomMarks for Marks {
             Some(at) => Mark::ConstraintSaid { text, at },
             None => Mark::ConstraintStated(text),
         }));
+        marks.extend(Some(&self.reserved).filter(|known| !known.is_empty()).cloned().map(Mark::Reserved));
         marks
     }
 }
@@ -172,6 +188,8 @@ pub(in crate::feature) mod tests {
             "[a-d]{1,3}".prop_map(Mark::ConstraintStated),
             ("[a-d]{1,3}", 0u64..4).prop_map(|(text, at)| Mark::ConstraintSaid { text, at: Millis(at) }),
             "[a-d]{1,3}".prop_map(|text| Mark::ConstraintLifted(fnv::hash(text.bytes()))),
+            ("[a-d]{1,3}", any::<bool>())
+                .prop_map(|(text, old)| Mark::Reserved(vec![ReservedStep { text, old }])),
         ]
     }
 }

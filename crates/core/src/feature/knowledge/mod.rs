@@ -65,10 +65,12 @@ impl Feature for Room {
     type Effect = effect::Effect;
 
     fn observe(facts: &Facts<'_>, config: &Config) -> Vec<AnyMark> {
+        // A cycle asks for them, whether or not a compaction is looked after.
+        let reserved = stated::reserved(facts, config).map(AnyMark::from);
         if config.policies.compaction.mode == CompactionMode::Off {
-            return Vec::new();
+            return reserved.into_iter().collect();
         }
-        stated::changes(facts).into_iter().map(AnyMark::from).collect()
+        stated::changes(facts).into_iter().map(AnyMark::from).chain(reserved).collect()
     }
 
     /// Lost facts are told once, and the messages kept next to the summary must be read first.

@@ -1,12 +1,14 @@
-//! The constraints of a session in the words of its person.
+//! The constraints of a session, and the steps that are reserved, in the words of its person.
 
 use crate::event::EventKind;
+use crate::feature::config::Config;
 use crate::feature::facts::Facts;
 use crate::feature::knowledge::constraint;
 use crate::feature::knowledge::key_facts::{FactKind, KeyFact, stated_fact};
-use crate::feature::knowledge::marks::{Mark, StatedConstraint};
+use crate::feature::knowledge::marks::{Mark, ReservedStep, StatedConstraint};
 use crate::redact::redact;
 use crate::text::fnv;
+use crate::text::reserved::reserves;
 
 /// The constraints that this prompt takes back, then those that it states.
 pub(super) fn changes(facts: &Facts<'_>) -> Vec<Mark> {
@@ -33,15 +35,59 @@ pub(super) fn changes(facts: &Facts<'_>) -> Vec<Mark> {
     marks
 }
 
-/// Drops words of the person that they took back since, with this very prompt or before.
-pub(super) fn retain_standing(lost: &mut Vec<KeyFact>, facts: &Facts<'_>) {
-    if !lost.iter().any(|fact| fact.kind == FactKind::Stated) {
-        return;
+/// More are not kept.
+const MOST_RESERVED: usize = 5;
+
+/// The steps that this prompt and the ones before it keep for the person.
+pub(super) fn reserved(facts: &Facts<'_>, config: &Config) -> Option<Mark> {
+    let event = facts.event;
+    if event.kind != EventKind::UserPromptSubmit || !event.is_main_thread() {
+        return None;
     }
-    let prompt = facts.typed_prompt().unwrap_or_default();
-    let standing: Vec<KeyFact> =
-        constraint::still_standing(known(facts), &prompt).into_iter().map(stated_fact).collect();
-    lost.retain(|fact| fact.kind != FactKind::Stated || standing.contains(fact));
+    let (prompt, marks) = (facts.typed_prompt()?, facts.marks.value()?);
+    let known = &marks.knowledge.reserved;
+    let steps = config.policies.cycle.steps();
+    let is_reserving = |sentence: &str| steps.iter().any(|step| reserves(sentence, step));
+    let mut new: Vec<String> =
+        constraint::own_sentences(&prompt).into_iter().filter(|said| is_reserving(said)).collect();
+    if new.is_empty() && known.is_empty() {
+        return None;
+    }
+    if !new.is_empty() {
+        // All of the prompt: a secret may reach over several sentences.
+        let redacted = redact(&prompt).text;
+        new = constraint::own_sentences(&redacted).into_iter().filter(|said| is_reserving(said)).collect();
+    }
+    let in_stage = marks.cycle.stage.is_some();
+    let texts: Vec<&str> = known.iter().map(|known| known.text.as_str()).collect();
+    let lifted = constraint::lifted(&texts, &prompt);
+    let kept = known.iter().filter(|known| {
+        (in_stage || !known.old) && !lifted.contains(&known.text.as_str()) && !new.contains(&known.text)
+    });
+    let kept = kept.map(|known| ReservedStep { old: known.old || !in_stage, ..known.clone() });
+    let mut reserved: Vec<ReservedStep> =
+        kept.chain(new.iter().map(|text| ReservedStep { text: text.clone(), old: false })).collect();
+    let over = reserved.len().saturating_sub(MOST_RESERVED);
+    reserved.drain(..over);
+    (reserved != *known).then_some(Mark::Reserved(reserved))
+}
+
+/// Drops words of the person that they took back before. How many.
+pub(super) fn retain_standing(lost: &mut Vec<KeyFact>, facts: &Facts<'_>) -> usize {
+    let before = lost.len();
+    if lost.iter().any(|fact| fact.kind == FactKind::Stated) {
+        let standing: Vec<KeyFact> = known(facts).iter().map(|known| stated_fact(&known.text)).collect();
+        lost.retain(|fact| fact.kind != FactKind::Stated || standing.contains(fact));
+    }
+    before - lost.len()
+}
+
+/// This prompt seems to take one of them back. The next event knows whether a person wrote it.
+pub(super) fn may_be_lifted(lost: &[KeyFact], facts: &Facts<'_>) -> bool {
+    let stated: Vec<&str> =
+        lost.iter().filter(|fact| fact.kind == FactKind::Stated).map(|fact| fact.text.as_str()).collect();
+    let prompt = facts.typed_prompt().filter(|_| !stated.is_empty());
+    prompt.is_some_and(|prompt| !constraint::lifted(&stated, &prompt).is_empty())
 }
 
 fn known<'a>(facts: &'a Facts<'_>) -> &'a [StatedConstraint] {

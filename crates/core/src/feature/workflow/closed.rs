@@ -116,10 +116,12 @@ impl AttachedWorkflow {
         }
     }
 
-    /// Neither the manifest nor a pending gate was seen to change for a day.
+    /// Neither the manifest nor a phase or a pending gate was seen to change for a day.
     pub fn is_untouched(&self, known: &Known<WorkflowStanding>, now: Millis) -> bool {
         let written = known.value().and_then(|standing| standing.written);
+        // The time of a file can be set to anything.
+        let began = self.seen.iter().filter_map(|seen| seen.began).max();
         let seen = self.pending.iter().map(|pending| pending.at).max();
-        written.max(seen).is_some_and(|last| now.since(last) > UNTOUCHED_MS)
+        written.max(seen).max(began).is_some_and(|last| now.since(last) > UNTOUCHED_MS)
     }
 }

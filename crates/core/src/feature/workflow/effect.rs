@@ -12,12 +12,14 @@ pub enum Effect {
         /// Key of the phase's section.
         section: String,
     },
+    /// This session heard of these unfinished workflows.
+    RememberTold { project: String, manifests: Vec<String> },
     /// Write a handoff that includes these steps.
     WriteHandoff(Vec<Steps>),
 }
 
 impl Carried for Effect {
     fn is_private(&self) -> bool {
-        matches!(self, Effect::OwnManifest { .. })
+        matches!(self, Effect::OwnManifest { .. } | Effect::RememberTold { .. })
     }
 }

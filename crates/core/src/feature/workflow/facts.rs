@@ -36,4 +36,6 @@ pub struct LeftWorkflow {
     pub standing: Known<WorkflowStanding>,
     /// That session has ended, or its client is gone. `false` if it runs or if that is not known.
     pub is_over: bool,
+    /// Sessions that heard of it since it was left.
+    pub told: usize,
 }

@@ -41,6 +41,14 @@ pub struct ManifestOwner {
     pub at: Millis,
 }
 
+/// A session heard of a workflow that was left unfinished.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ManifestTold {
+    pub manifest: String,
+    pub told: String,
+    pub at: Millis,
+}
+
 /// A gate that was passed, or skipped with a person's consent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

@@ -2,7 +2,7 @@
 
 use super::closed::Loss;
 use super::policy::ID;
-use super::{AttachedWorkflow, Gate};
+use super::{AttachedWorkflow, Gate, Manifest};
 use crate::feature::CONTEXT_FOLDER;
 use crate::meter::{Reading, short_tokens};
 use crate::text::lang::Lang;
@@ -103,7 +103,19 @@ pub(super) fn manifest_lost(lang: Lang, gate: usize, manifest: &str, loss: &Loss
 }
 
 /// Its last phase has ended.
-pub(super) fn complete(lang: Lang, workflow: &str) -> String {
+pub(super) fn complete(lang: Lang, manifest: &Manifest) -> String {
+    let (workflow, of) = (&manifest.name, manifest.workflow.phases.len());
+    if let Some(current) = manifest.current.filter(|current| *current < of) {
+        return match lang {
+            Lang::En => format!(
+                "Tidegate: the manifest says that the workflow {workflow} is complete, at phase {current} of {of}. Its checkpoints no \
+                 longer apply here."
+            ),
+            Lang::Ja => format!(
+                "Tidegate: マニフェストによると、ワークフロー {workflow} はフェーズ {current}/{of} で完了です。チェックポイントはもう適用しません。"
+            ),
+        };
+    }
     match lang {
         Lang::En => format!(
             "Tidegate: the workflow {workflow} is complete, so its checkpoints no longer apply here. You don't need to do anything."
@@ -137,6 +149,25 @@ pub(super) fn taken_over(lang: Lang, workflow: &AttachedWorkflow, gate: Option<G
                  `tidegate workflow detach`。"
             )
         }
+    }
+}
+
+/// The manifest of this session's workflow was removed or damaged while no checkpoint was pending.
+pub(super) fn unknown(lang: Lang, manifest: &str, is_gone: bool) -> String {
+    match (lang, is_gone) {
+        (Lang::En, true) => format!(
+            "Tidegate: {manifest}, the manifest of this session's workflow, is gone. No checkpoint blocks agents until it is back."
+        ),
+        (Lang::En, false) => format!(
+            "Tidegate cannot read {manifest}, the manifest of this session's workflow. No checkpoint blocks agents until it is \
+             repaired."
+        ),
+        (Lang::Ja, true) => format!(
+            "Tidegate: このセッションのワークフローのマニフェスト {manifest} がなくなりました。戻るまで、チェックポイントは何も止めません。"
+        ),
+        (Lang::Ja, false) => format!(
+            "Tidegate: このセッションのワークフローのマニフェスト {manifest} を読めません。直るまで、チェックポイントは何も止めません。"
+        ),
     }
 }
 

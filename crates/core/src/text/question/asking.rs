@@ -117,7 +117,8 @@ static JAPANESE_PLAIN: Cue = cue(
 static ENGLISH: Cue = cue(
     1,
     " waiting for your | waiting for you | waiting on your | waiting on you | awaiting your | awaiting a | wait for your | wait for you \
-     | i'll wait | i will wait | standing by | on hold | until you | your confirmation | your approval | your go-ahead | your decision \
+     | i'll wait | i will wait | standing by | on hold | until you say | until you confirm | until you decide | until you approve | until you tell | until you reply \
+     | until you answer | until you have | until you've | your confirmation | your approval | your go-ahead | your decision \
      | your sign-off | your input | your answer | your reply | your choice | your call | your permission | your ok | your okay | need your \
      | need you to | needs you to | needs your | please confirm | please approve | please decide | please choose | please pick \
      | please advise | please tell | please say | please answer | please reply | please review | please clarify | please provide \
@@ -126,17 +127,19 @@ static ENGLISH: Cue = cue(
      | tell me which | tell me whether | tell me how | tell me what | tell me when | tell me if i | say go | say the word \
      | confirm whether | confirm that i | confirm before | confirm and | once you confirm | once you approve | once you say | once you've \
      | once you decide | after you confirm | when you approve | when you confirm | if you approve | if you confirm | i need to know \
-     | i need a decision | needs a decision | decide whether | decide which | you to decide | pick one | choose one | choose between \
+     | i need a decision | needs a decision | decide whether | decide which | you to decide | please pick one | choose between \
      | give me the | give me a | send me the | i'd like to ask | want to know whether | want to ask | not proceed without | won't proceed \
      | awaiting | pending your | subject to your | your thoughts | your opinion | your view | your verdict | your pick | your feedback | your word \
      | your preference | your guidance | your instructions | guidance would | feedback on | is needed before | needed before the | before you have \
      | before you've | unless you | hear from you | hear back | suggest another | suggest a | name another | my question | the question is \
      | isn't clear to me | not clear to me | unclear to me | unclear whether | human decision | person to decide | person has to \
      | could you | would you please | can you please | please specify | please have a look | please take a look | please look | please pick \
-     | please check | please add | please set | please grant | please send | please share | please give | please state | please name \
+     | please check whether | please add | please set | please grant | please send | please share | please give | please state | please name \
      | i'm stopping here | i am stopping here | i stopped here | i paused | as soon as you | if you agree | if you are fine | if you're fine \
      | if you are ok | if you're ok | if that works for you | when you are ready | when you're ready | give the ok | give the go | want to check \
-     | you have to | you need to | you must | depends on you | is up to you | waiting for a | waiting for instructions | waiting for approval \
+     | you have to decide | you have to choose | you have to confirm | you have to approve | you need to decide | you need to choose \
+     | you need to confirm | you need to approve | you need to tell | you must decide | you must choose | you must confirm | you must approve \
+     | you to settle | you to answer | only you can answer | without knowing | for you to | a product matter for you | depends on you | is up to you | waiting for a | waiting for instructions | waiting for approval \
      | waiting on the | waiting on a | please decide | can't settle | cannot settle | can't decide | i would like to know | i'd like to know ",
 );
 
@@ -152,11 +155,12 @@ static ENGLISH_SETTLED: Cue = cue(
 static JAPANESE: Cue = cue(
     1,
     "教えてください|教えて下さい|教えていただ|お知らせください|知らせてください|ご指示ください|指示をください|ご指示を|指示をお願い|ご判断ください|ご判断を\
-     |判断をお願い|決めてください|お決めください|決定をお願い|選んでください|お選びください|選択してください|確認をお願い|確認してください|ご承認ください\
+     |判断をお願い|決めてください|お決めください|決定をお願い|選んでください|お選びください|選択してください|確認をお願い|確認してから続|ご承認ください\
      |承認してください|承認をお願い|承認をお待ち|承認待ち|承認を待|確認待ち|ご確認を待|確認をお待ち|回答を待|回答をお待ち|返答を|返事を待|お返事\
      |指示を待|指示をお待ち|判断を待|判断待ち|指示待ち|回答待ち|返事待ち|許可をお願い|許可をください|許可を待|お待ちして|いただければ|いただいてから|いただき次第\
      |よいかどうか|よろしいか|ご回答|お答えください|お聞かせください|ご意見をください|伺いたい|お伺いし|確認させてください|相談させてください|質問があり\
-     |てください|でください|をください|てほしい|てもらえ|いただけ|をお願いします|をお願いいたします|待っています|待ちです|待ちで、|ここで待|ここで止め\
+     |選んで|答えてください|返してください|言ってください|送ってください|貼ってください|提案してください|却下してください|判断してください|よいか確認|どちらにするか|お任せ\
+     |ほしい|てもらえ|いただければ進|いただければ続|いただけますか|いただけません|をお願いします|をお願いいたします|待っています|待ちです|待ちで、|ここで待|ここで止め\
      |を求めます|の判断になり|が要ります|の選択は|助かります|だけでは決め|では決められ|もらえれば|結果を待ち|返事を待ち|を待って|ご連絡ください|決めてもら|決めていただ|知らせてもら|連絡をもら|返事をもら|了解をもら|許可をもら|回答をもら\
      |決めかね|ご指定ください|指定してください|返信してください|ご返信|ご返答|ご一報|許可が必要|承認が必要|ご判断が|ご指示が",
 );

@@ -16,8 +16,8 @@ const AFTER: Words = "this it that yet until before as unless now today in $";
 const BETWEEN: Words = "be get go to yet safely";
 const STATE: Words = "ready safe fit";
 
-const PROHIBITS: Words = "mustn't shouldn't cannot can't couldn't don't never unsafe";
-const MODAL: Words = "must should can could may shall do";
+const PROHIBITS: Words = "wouldn't mustn't shouldn't cannot can't couldn't don't never unsafe";
+const MODAL: Words = "would must should can could may shall do";
 const IS_NOT: Words = "not isn't aren't";
 
 const NOUNS_JA: [&str; 5] = ["出荷", "リリース", "マージ", "デプロイ", "公開"];
@@ -40,14 +40,124 @@ const PROHIBITS_JA: [&str; 13] = [
 const SETTLED_JA: [&str; 6] =
     ["はありません", "はない", "見つかりません", "ませんでした", "解消", "なくなりました"];
 
+/// Findings that must not be shipped …
+const SEVERE: Words =
+    "critical criticals severe blocker blockers blocking high-severity vulnerability vulnerabilities";
+/// … are still there.
+const REMAINS: Words = "remain remains remaining open unresolved unfixed outstanding left still";
+const NONE: Words = "no none zero 0 nothing without resolved fixed closed";
+
+/// Verdicts against it, as words in a row.
+const VERDICTS: [&str; 13] = [
+    " no-go ",
+    " is a release blocker ",
+    " is a blocker ",
+    " audit failed ",
+    " audit result failed ",
+    " verdict fail ",
+    " verdict failed ",
+    " verdict rejected ",
+    " result fail ",
+    " result failed ",
+    " changes requested ",
+    " critical issues found ",
+    " blocks the release ",
+];
+
+const VERDICTS_JA: [&str; 6] =
+    ["不合格", "リリース不可", "出荷不可", "差し戻し", "残っています", "未解決です"];
+const SEVERE_JA: [&str; 5] = ["重大", "致命的", "深刻", "脆弱性", "critical"];
+
+/// The work is not ready, in other words than a prohibition.
+fn condemns_english(sentence: &str) -> bool {
+    let words: Vec<&str> =
+        sentence.trim_start_matches('^').trim_end_matches('$').split_whitespace().collect();
+    let has = |list: Words| words.iter().any(|word| among(list, word));
+    let dangerous =
+        has("shipping releasing merging deploying") && has("dangerous unsafe risky irresponsible reckless");
+    let unfixed = has("couldn't cannot can't not") && has("fix") && has(SEVERE);
+    let verdict = VERDICTS.iter().any(|verdict| sentence.contains(verdict));
+    verdict && !has("no none without not")
+        || !has(NONE) && has(SEVERE) && has(REMAINS)
+        || dangerous
+        || unfixed
+}
+
+fn condemns_japanese(sentence: &str) -> bool {
+    let is_settled =
+        ["ません", "ない", "0件", "なし", "解消", "修正済"].iter().any(|settled| sentence.contains(settled));
+    let is_severe = SEVERE_JA.iter().any(|word| sentence.contains(word));
+    let (verdicts, remains) = VERDICTS_JA.split_at(4);
+    !is_settled
+        && (verdicts.iter().any(|verdict| sentence.contains(verdict))
+            || is_severe && remains.iter().any(|word| sentence.contains(word)))
+}
+
+const UNFINISHED: [&str; 14] = [
+    " could not finish ",
+    " couldn't finish ",
+    " not finished yet ",
+    " is not finished ",
+    " is unfinished ",
+    " i did not build ",
+    " not implemented yet ",
+    " have not implemented ",
+    " not started yet ",
+    " i have not run the tests ",
+    " i haven't run the tests ",
+    " half of it works ",
+    " only half of ",
+    " still to do ",
+];
+const UNFINISHED_JA: [&str; 8] = [
+    "途中です",
+    "未着手",
+    "未完了です",
+    "終わっていません",
+    "まだ実装していません",
+    "完了していません",
+    "残りは次回",
+    "実装できませんでした",
+];
+
+/// Whether a message says that the work asked for is not finished: "Step 1 of 5 is done, 2 to 5 remain."
+pub fn says_unfinished(message: &str) -> bool {
+    let (language, sentences) = read_sentences(message);
+    sentences.iter().any(|sentence| {
+        let text = sentence.text.to_lowercase();
+        match language {
+            Language::Japanese => UNFINISHED_JA.iter().any(|word| text.contains(word)),
+            Language::English => UNFINISHED.iter().any(|word| text.contains(word)) || counts_less(&text),
+        }
+    })
+}
+
+/// "2 of 7 files are converted."
+fn counts_less(sentence: &str) -> bool {
+    let words: Vec<&str> = sentence.split_whitespace().collect();
+    let number = |word: &str| word.parse::<u64>().ok();
+    let is_progress = |from: usize| {
+        words[from..].iter().any(|word| {
+            among("done remain remains remaining converted migrated finished ported complete left", word)
+        })
+    };
+    words.windows(3).enumerate().any(|(at, part)| {
+        let counted =
+            part[1] == "of" && number(part[0]).zip(number(part[2])).is_some_and(|(some, all)| some < all);
+        counted && is_progress(at)
+    })
+}
+
 pub fn forbids_publishing(message: &str) -> bool {
     let (language, sentences) = read_sentences(message);
     sentences.iter().any(|sentence| match language {
         // A Japanese message may have English sentences.
         Language::Japanese => {
-            forbids_japanese(&sentence.text) || forbids_english(&sentence.text.to_lowercase())
+            forbids_japanese(&sentence.text)
+                || condemns_japanese(&sentence.text)
+                || forbids_english(&sentence.text.to_lowercase())
         }
-        Language::English => forbids_english(&sentence.text),
+        Language::English => forbids_english(&sentence.text) || condemns_english(&sentence.text),
     })
 }
 
@@ -107,8 +217,40 @@ mod tests {
             "まだ出荷できる状態ではありません。",
             "この変更はマージすべきではありません。",
             "監査の結果です。This must not be shipped.",
+            "2 critical findings remain open: SQL injection in login.js and a leaked key.",
+            "Verdict: NO-GO.",
+            "I would not ship this.",
+            "This is a release blocker; the fix needs another day.",
+            "Audit result: FAILED. 3 critical issues.",
+            "Changes requested: the auth bypass has to be fixed before the release.",
+            "Shipping this as is would be dangerous.",
+            "The audit found a critical security hole that I could not fix.",
+            "重大な脆弱性が2件残っています。リリース不可です。",
         ] {
             assert!(forbids_publishing(message), "{message}");
+        }
+    }
+
+    #[test]
+    fn work_that_remains() {
+        for message in [
+            "Step 1 of 5 is done, steps 2 to 5 remain.",
+            "2 of 7 files are converted.",
+            "I could not finish: the API is missing.",
+            "Half of it works; the rest I did not build.",
+            "I have not run the tests.",
+            "実装は途中です。残りは未着手です。",
+        ] {
+            assert!(says_unfinished(message), "{message}");
+        }
+        for message in [
+            "All of it is done.",
+            "All 14 of 14 tests pass.",
+            "One of the tests was slow.",
+            "7 of 7 files are converted.",
+            "全部終わりました。",
+        ] {
+            assert!(!says_unfinished(message), "{message}");
         }
     }
 
@@ -117,6 +259,10 @@ mod tests {
         for message in [
             "",
             "Ready to ship.",
+            "No critical findings remain.",
+            "Both critical findings were fixed; none is left open.",
+            "The three remaining findings are cosmetic.",
+            "重大な指摘は残っていません。",
             "No finding is open; it can be shipped.",
             "We did not ship anything yet.",
             "The worker must not release the lock twice; fixed.",

@@ -15,7 +15,7 @@ mod phrases;
 mod sentences;
 
 pub use asking::asks_person;
-pub use forbids::forbids_publishing;
+pub use forbids::{forbids_publishing, says_unfinished};
 
 use phrases::{Cue, Phrases};
 use sentences::{Language, Sentence, read_sentences};

@@ -372,6 +372,7 @@ fn turn(case: &mut Situation, cell: &str) {
         "waiting" => Turn::Waiting,
         "declined" => Turn::Declined,
         "needs yes" => Turn::NeedsYes,
+        "needs a word" => Turn::NeedsWord,
         _ => Turn::Closed,
     };
     let used = Some(20_000).filter(|_| !cell.ends_with(", no reading yet"));
@@ -492,6 +493,7 @@ fn state(decided: &Decided) -> String {
 fn leaves(decided: &Decided) -> String {
     let leaves = decided.effects().iter().filter_map(|effect| match effect {
         Effect::Mark(Mark::Cycle(CycleMark::StageTurn(Turn::Open))) => Some("open"),
+        Effect::Mark(Mark::Cycle(CycleMark::GoAhead)) => Some("go-ahead"),
         Effect::Mark(Mark::Cycle(CycleMark::StageTurn(Turn::Interrupted))) => Some("interrupted"),
         Effect::Mark(Mark::Cycle(CycleMark::StageTurn(Turn::Declined))) => Some("declined"),
         Effect::Cycle(CycleEffect::PublishBudget { .. }) => Some("a copy"),

@@ -192,7 +192,7 @@ impl Draft {
         let mut attached =
             AttachedWorkflow { manifest, workflow: "feature".into(), of: 16, ..AttachedWorkflow::default() };
         for number in &self.began {
-            attached.begin(&began(*number, BEGAN));
+            attached.begin(&began(*number, if self.untouched { ago(25 * 3_600_000) } else { BEGAN }));
         }
         for gate in &self.pending {
             let gate = Workflow::default().gate(*gate).expect("a gate");
@@ -481,7 +481,12 @@ fn left(case: &mut Situation, cell: &str) {
         } else {
             Known::Value(draft.standing(&draft.text()))
         };
-        LeftWorkflow { attached, standing, is_over: !how.contains("still running") }
+        LeftWorkflow {
+            attached,
+            standing,
+            is_over: !how.contains("still running"),
+            told: if how.contains("told thrice") { 3 } else { 0 },
+        }
     };
     case.workflow.left = match cell {
         "-" => Vec::new(),

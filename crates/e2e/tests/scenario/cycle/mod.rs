@@ -3,6 +3,7 @@
 mod budget;
 mod chain;
 mod files;
+mod past;
 mod sessions;
 mod success;
 #[cfg(unix)]
@@ -90,6 +91,13 @@ fn begins(stage: &str) -> String {
 fn begun(request: &Request) -> Vec<String> {
     let stage = |text: String| Some(text.split_once(" for stage ")?.1.split(':').next()?.to_owned());
     request.held_stops().into_iter().filter_map(stage).collect()
+}
+
+/// No held stop began this stage.
+fn assert_never_begun(model: &Model, stage: &str) {
+    for request in model.main_requests() {
+        assert!(!begun(&request).iter().any(|begun| begun == stage), "{:#?}", request.held_stops());
+    }
 }
 
 fn file(home: &Home) -> PathBuf {

@@ -3,13 +3,6 @@
 use super::super::work::{CODE_RULES, gradle};
 use super::*;
 
-/// No held stop began this stage.
-fn assert_never_begun(model: &Model, stage: &str) {
-    for request in model.main_requests() {
-        assert!(!begun(&request).iter().any(|begun| begun == stage), "{:#?}", request.held_stops());
-    }
-}
-
 #[test]
 fn one_step_of_five_ends_nothing() {
     let home = Home::new();
@@ -295,6 +288,12 @@ fn a_report_that_contradicts_itself_ends_nothing() {
             assert!(held.contains("--metric open=N --metric critical=N"), "{held}");
             cycle("done --metric open=0 --metric critical=0")
         })
+        .main_with(|request| {
+            let said = request.last_tool_result().text;
+            assert!(said.contains("nothing has changed since"), "{said}");
+            cycle("fix-loop")
+        })
+        .main(cycle("done --metric open=0 --metric critical=0"))
         .main(Reply::text("CRITICAL: the token is logged. This must not be shipped."))
         .main(Reply::text("Understood."))
         .main(cycle("done --metric open=0"))

@@ -546,6 +546,9 @@ fn tell_summary(facts: &Facts<'_>, config: &Config) -> Verdict {
         let given = drop_notes("what was lost is not known any more");
         let mut owed = boundary.owed.clone();
         stated::retain_standing(&mut owed, facts);
+        if stated::may_be_lifted(&owed, facts) {
+            return Verdict::silent("the prompt may take a lost constraint back");
+        }
         return tell_missing(given, missing_text(&owed, config).0);
     };
     // In the middle of a turn there will be another call. At a prompt the host has long written it down, or
@@ -568,13 +571,16 @@ fn tell_summary(facts: &Facts<'_>, config: &Config) -> Verdict {
             .push(Effect::Knowledge(effect::Effect::PublishCompaction(Box::new(boundary.clone()))));
     }
     let mut missing = boundary.missing(facts.knowledge.preserved.repeated);
-    stated::retain_standing(&mut missing, facts);
+    let lifted = stated::retain_standing(&mut missing, facts);
+    if stated::may_be_lifted(&missing, facts) {
+        return Verdict::silent("the prompt may take a lost constraint back");
+    }
     let waits = facts.marks.value().is_some_and(|marks| marks.session.notes.contains(&Note::Kept));
     let (text, given) = missing_text(&missing, config);
     let mut verdict = tell_missing(verdict, text);
-    note_given_back(&mut verdict, &boundary, missing.len() - given);
+    note_given_back(&mut verdict, &boundary, missing.len() - given + lifted);
     if waits && facts.person.may_be_there() {
-        verdict.says.push(tell_person(facts, &boundary, &missing, given));
+        verdict.says.push(tell_person(facts, &boundary, &missing, (given, lifted)));
     }
     verdict
 }
@@ -619,11 +625,17 @@ fn note_given_back(verdict: &mut Verdict, boundary: &Boundary, left_out: usize) 
     effects.push(Effect::Knowledge(effect::Effect::PublishCompaction(Box::new(boundary))));
 }
 
-/// `given`: so many of the missing facts, the first ones, had room in the text for the model.
-fn tell_person(facts: &Facts<'_>, boundary: &Boundary, missing: &[KeyFact], given: usize) -> Say {
-    let lost = boundary.survival.as_ref().map_or(0, |survival| survival.lost.len());
+/// `given`: the first ones of the missing facts had room in the text for the model. `lifted`: lost ones that the person took back
+/// count no longer.
+fn tell_person(
+    facts: &Facts<'_>,
+    boundary: &Boundary,
+    missing: &[KeyFact],
+    (given, lifted): (usize, usize),
+) -> Say {
+    let lost = boundary.survival.as_ref().map_or(0, |survival| survival.lost.len()).saturating_sub(lifted);
     let given_back: Vec<&str> = missing.iter().take(given).map(|fact| fact.text.as_str()).collect();
-    let of = boundary.facts.len();
+    let of = boundary.facts.len().saturating_sub(lifted);
     let kept = words::Kept {
         kept: of - missing.len().min(of),
         of,

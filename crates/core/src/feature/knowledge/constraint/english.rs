@@ -153,13 +153,30 @@ pub(super) fn is_constraint(words: &Words<'_>) -> bool {
     {
         return false;
     }
+    if is_fault(words) {
+        return false;
+    }
     (0..words.words.len()).any(|at| is_cue(words.words[at]) && constrains(words, at))
+}
+
+/// "The list should never be empty, fix that."
+fn is_fault(words: &Words<'_>) -> bool {
+    let is_order = |words: &[&str]| {
+        matches!(words, ["fix", "it" | "that" | "this"] | ["please", "fix"] | ["just", "fix", "it"])
+    };
+    let begins_with_order = among("don't dont do never please only no", words.at(0));
+    words.words.split(|word| *word == CLAUSE).skip(1).any(is_order) && !begins_with_order
+        || words.at(0) == "todo"
 }
 
 /// "Could you please not touch …?"
 fn asks_not_to(words: &Words<'_>) -> bool {
     let you = words.words.iter().take(4).position(|word| *word == "you");
     let Some(you) = you.filter(|you| among("could can would will", words.before(*you))) else { return false };
+    // "Can you not see the file?" only asks.
+    if words.before(you) == "can" && words.at(you + 1) == "not" && !words.has("please") {
+        return false;
+    }
     words.words[you + 1..].iter().take(3).any(|word| among("not avoid never", word))
 }
 
@@ -250,7 +267,11 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
         // "Treat it as read only."
         "only" if words.words[..at].ends_with(&["as", "read"]) => true,
         "only" => limits_with_only(words, at),
-        "always" => orders() && !among("the a an when on been", next) && !next.ends_with("ed"),
+        "always" => {
+            // "Always showing the old one" is a fault.
+            let describes = next.ends_with("ed") || next.ends_with("ing") && next.len() > 5;
+            orders() && !among("the a an when on been", next) && !describes
+        }
         "avoid" | "prefer" => orders(),
         "stop" if next == "before" => words.opens(at),
         "stop" => {
@@ -261,6 +282,7 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
             let is_last = words.rest(at) == ["leave", "it"] && at + 2 == words.words.len() && at > 0;
             words.opens(at) && is_last
                 || words.opens(at)
+                    && !among("a an", next)
                     && words
                         .rest(at)
                         .iter()
@@ -273,7 +295,11 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
         "ensure" => orders() && is_general(words, at),
         "instead" => next == "of" && uses_instead(words, at),
         "rather" => among("i'd would", before) && next == "not" || next == "than" && uses_instead(words, at),
-        "limit" => words.begins(at) && words.rest(at).contains(&"to"),
+        "limit" => {
+            let own = "yourself change changes edit edits scope diff diffs commit commits answers answer work it lines";
+            let rest = words.rest(at);
+            words.begins(at) && rest.contains(&"to") && rest.iter().any(|word| among(own, word))
+        }
         "most" => before == "at" && (words.begins(at - 1) || is_added(words, at - 1)),
         // "Three runs max."
         "max" if next == CLAUSE => is_number(words.head(at).first().copied().unwrap_or_default()),
@@ -418,7 +444,7 @@ fn forbids(words: &Words<'_>, at: usize, verb: usize) -> bool {
     let after = words.at(verb + 1);
     match words.before(at) {
         "i" if word == "want" && after == "to" => {
-            !among("know see wait hear go bother be", words.at(verb + 2))
+            !among("know see wait hear go bother be think", words.at(verb + 2))
         }
         "i" => word == "want" && among("any a another new you your our more extra us the this", after),
         "we" => {
@@ -457,7 +483,7 @@ fn forbids_with_not(words: &Words<'_>, at: usize) -> bool {
                 && !instead.iter().any(|word| among(STATEMENTS, word));
             !pointed && at > 0 && (ordered || is_short)
         }
-        "must" => true,
+        "must" => requires_with_must(words, at - 1),
         _ => false,
     }
 }
@@ -543,7 +569,10 @@ fn requires_with_must(words: &Words<'_>, at: usize) -> bool {
     const DONE: &str =
         "been gone had got broken lost done made come run read forgotten put set seen happened";
     let subject = words.before(at);
-    if among("i what he she |", subject) || words.has("somewhere suspect guess") {
+    if among("i what he she |", subject)
+        || words.has("somewhere suspect guess why")
+        || words.words[..at].iter().any(|word| among("if whether", word))
+    {
         return false;
     }
     // The product's rule, not Claude's: "users must be able to …", "add validation: the password must …".
@@ -594,7 +623,7 @@ fn requires_with_have(words: &Words<'_>, at: usize) -> bool {
         Some("you") => words.has("before after every each always whenever"),
         Some("we") => among("stay keep remain support comply preserve maintain avoid be stick", verb),
         Some(subject) => {
-            let other = "i he she who don't doesn't not i'll might may could would will should and then we'll you'll just to";
+            let other = "no i he she who don't doesn't not i'll might may could would will should and then we'll you'll just to";
             let lasting = among("be stay work run support keep remain fit pass compile come", verb);
             !among(other, subject) && !among(PEOPLE, subject) && (word.starts_with("ha") || lasting)
         }
@@ -680,9 +709,10 @@ fn keeps(rest: &[&str]) -> bool {
 
 /// "Make sure every endpoint has a test", not "make sure the server runs".
 fn is_general(words: &Words<'_>, at: usize) -> bool {
-    let general =
-        "every each any all no never not always only before nothing none don't doesn't isn't aren't without";
-    words.rest(at).iter().any(|word| among(general, word))
+    let rest = words.rest(at);
+    let denies = || rest.iter().any(|word| among("never not don't", word)) && rest.contains(&"you");
+    let general = "every each any all no always only before nothing none without";
+    rest.iter().any(|word| among(general, word)) || denies()
 }
 
 /// "Use X instead of Y", as an order.

@@ -81,7 +81,7 @@ fn asks_not_to(text: &str) -> bool {
 pub(super) fn is_other_speech(text: &str) -> bool {
     const SAID: Words = "と言う と言って と言われ と書いて と書かれて とのこと とあります とあるけど とある と出ます と出る \
         そうです 違いない はずだ はずなの はずです かもしれ らしい と表示 と怒られ とコメント と聞きました に言われ によると 仕様では 法律では \
-        GDPRでは というコメント という注意 という警告 という文 というエラー というメッセージ";
+        GDPRでは というコメント という注意 という警告 という文 というエラー というメッセージ というテスト という表示 と言った は言った が言った と言っていた";
     // 「私が…と言うまで」 is the person's own.
     let text = &text.replace("と言うまで", "");
     contains_any(text, SAID) || text.ends_with("はず") || text.contains("思い") && !text.contains("絶対")
@@ -139,6 +139,8 @@ fn forbids(clause: &str, is_last: bool) -> bool {
         残さない 含めない 壊さない 変更しない 追加しない コミットしない マージしない リトライしない 編集しない \
         出さない 超えない 再生成しない 削除しない 移動しない 上書きしない 導入しない 使用しない 利用しない 修正しない \
         実装しない デプロイしない プッシュしない pushしない commitしない 公開しない";
+    const DEEDS: Words = "変え 触ら 使わ 消さ 壊さ 崩さ 増やさ 追加し 変更し 編集し 修正し 削除し コミットし プッシュし pushし マージし 入れ 出さ 書か 作ら \
+        実行し 上書きし 依存し 含め 直さ 動かさ いじら 加え 移動し 使用し 利用し 導入し 公開し 超え 残さ 書き換え 広げ 混ぜ";
     const ENDS: Words = "ないこと ぬこと ないように ないよう ないようにして ないようにすること てはいけない てはいけません \
         ではいけません ではいけない てはならない てはなりません ではならない ではなりません てはだめ てはダメ \
         ちゃだめ ちゃダメ 厳禁 対象外 読み取り専用 NG 許されません 許されない しない方針 しない約束 \
@@ -151,12 +153,12 @@ fn forbids(clause: &str, is_last: bool) -> bool {
             && !ends_with_any(stem, "心配し 気にし すぎ 過ぎ 忘れ 遠慮し 無理し 焦ら じゃ では が は も い")
             || stem.ends_with("使わ");
     }
+    if let Some((stem, _)) = clause.rsplit_once("ないよう") {
+        // 「クラッシュしないように」 is the task: nobody does that on purpose.
+        return ends_with_any(clause, ENDS) && ends_with_any(stem, DEEDS);
+    }
     if ends_with_any(clause, ENDS) {
-        // 「二重送信できないように」 is the task.
-        return !ends_with_any(
-            clause,
-            "忘れないこと 忘れないように 忘れないよう できないように できないようにして できないよう",
-        );
+        return !clause.ends_with("忘れないこと");
     }
     if ends_with_any(clause, "禁止 不可 禁止と言いました 禁止にして 不可とする") {
         return true;

@@ -14,7 +14,11 @@ pub(super) enum Lead {
 }
 
 const SAYS: Words = "says said wrote writes replied answered mailed posted commented complains complained translate reads states \
-    prints printed asked told sent say translated";
+    prints printed asked told sent say translated wants wanted demands demanded insists insisted";
+
+/// Where words of others come from.
+const SOURCES: Words = "readme docs doc guide changelog slack teams discord chat overflow ticket jira spec specification criteria notes wiki \
+    prompt policy handbook";
 
 /// At the beginning of an order about a text.
 const HANDLES: Words =
@@ -33,7 +37,7 @@ const LETTERS: Words =
 /// The person's own lists.
 const OWN: Words = "rules requirements constraints conditions things points rule remember note important";
 
-const SAYS_JA: Words = "曰く いわく と言って と言われ と書いて と書かれ から返信 からメール からの返信 翻訳して 訳して 要約して 添削して \
+const SAYS_JA: Words = "レビューコメント 引用 の内容 より抜粋 受け入れ条件 曰く いわく と言って と言われ と書いて と書かれ から返信 からメール からの返信 翻訳して 訳して 要約して 添削して \
     校正して レビュー結果 レビュー指摘 の指摘 によると のメール のコメント 議事録 とのこと";
 
 const SHOWN_JA: Words = "以下 次の こちら 下記";
@@ -67,7 +71,9 @@ pub(super) fn lead_of(line: &str) -> Option<Lead> {
             _ => {}
         }
     }
-    None
+    // "bob commented 2 hours ago", and his words on the next line.
+    let is_posted = line.trim_end().ends_with(" ago") && has(line, SAYS) && words(line).count() <= 8;
+    is_posted.then_some(Lead::Paragraph)
 }
 
 fn words(head: &str) -> impl Iterator<Item = String> + '_ {
@@ -96,12 +102,30 @@ fn announces(head: &str, is_last: bool) -> bool {
         }
         before = word;
     }
+    if is_source(head) {
+        return true;
+    }
     let first =
         words(head).find(|word| !among("please can could you now and then", word)).unwrap_or_default();
     among(HANDLES, &first)
         || contains(head, SAYS_JA)
         || is_last
             && (has(head, SHOWN) && has(head, TEXTS) || contains(head, SHOWN_JA) && contains(head, TEXTS_JA))
+}
+
+/// "From the docs", "Jira ABC-12", "Bob's mail"; but "in the docs" and "docs" say where the person's own words apply.
+fn is_source(head: &str) -> bool {
+    let all: Vec<String> = words(head).filter(|word| !word.is_empty()).collect();
+    let Some(first) = all.first() else { return false };
+    if all == ["write"] || all == ["please", "write"] {
+        return true;
+    }
+    let is_source =
+        |word: &String| among(SOURCES, word) && (all.len() > 1 || !among("docs doc notes prompt", word));
+    let of_person = first.ends_with("'s") && has(head, TEXTS);
+    all.len() <= 5
+        && !among("in for on under add update write", first)
+        && (all.iter().any(is_source) || of_person)
 }
 
 /// A whole sentence: "Here is the mail from legal."

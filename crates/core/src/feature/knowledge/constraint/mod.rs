@@ -70,6 +70,14 @@ pub fn count_sentences(prompt: &str) -> usize {
     count
 }
 
+/// All sentences of the person's own, as they are kept.
+pub fn own_sentences(prompt: &str) -> Vec<String> {
+    let own = own_part(prompt);
+    let mut found = Vec::new();
+    sentences::for_each_sentence(own, |range| found.push(quotation(&own[range])));
+    found
+}
+
 /// The words after the name of a command.
 fn own_part(prompt: &str) -> &str {
     let command = prompt.trim_start().strip_prefix('/');

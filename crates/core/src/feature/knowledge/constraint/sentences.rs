@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::exchange::{Speaker, speaker_of};
+use super::exchange::speaker_of;
 use super::leads::{Lead, lead_of};
 use crate::feature::knowledge::document::CodeFence;
 
@@ -63,8 +63,6 @@ struct Outside<'a> {
     document: bool,
     /// Words of others follow.
     quoting: Quoting,
-    /// Two lines of a pasted exchange were seen.
-    exchange: bool,
     /// Lines that were admitted.
     lines: usize,
 }
@@ -114,7 +112,7 @@ impl<'a> Outside<'a> {
         if self.document || self.lines >= MOST_LINES {
             return Own::Nothing;
         }
-        if self.is_of_speaker(text, rest) {
+        if Self::is_of_speaker(text) {
             self.quoting = Quoting::Paragraph;
             return Own::Nothing;
         }
@@ -134,16 +132,10 @@ impl<'a> Outside<'a> {
         self.own_part(line, rest)
     }
 
-    /// A line of a pasted exchange. One label alone is the person's own: "note: don't touch it".
-    fn is_of_speaker(&mut self, text: &str, rest: &str) -> bool {
-        match speaker_of(text) {
-            None => false,
-            Some(Speaker::Timed | Speaker::Program) => true,
-            Some(Speaker::Named) => {
-                self.exchange |= rest.lines().any(|line| speaker_of(line.trim()).is_some());
-                self.exchange
-            }
-        }
+    /// A line of a pasted exchange, or the words of one person: "alice: never use lodash". A usual label is the person's own:
+    /// "note: don't touch it".
+    fn is_of_speaker(text: &str) -> bool {
+        speaker_of(after_list_mark(text)).is_some()
     }
 
     fn is_in_block(&mut self, text: &str) -> bool {

@@ -34,7 +34,10 @@ pub(super) fn decide_spawn(
         }
         ActiveWorkflow::Damaged(attached) => (None, Some(attached), true),
         ActiveWorkflow::No(because) if settings.mode != WorkflowMode::Strict => {
-            return Verdict { effects: gone.into_iter().collect(), ..Verdict::silent(because) };
+            let says =
+                attached.filter(|_| gone.is_some()).and_then(|attached| tell_unknown(facts, attached, true));
+            let effects = gone.into_iter().collect();
+            return Verdict { effects, says: says.into_iter().collect(), ..Verdict::silent(because) };
         }
         ActiveWorkflow::No(_) => (None, None, false),
     };
@@ -45,6 +48,7 @@ pub(super) fn decide_spawn(
     let mut verdict = AgentSpawn { facts, config, attached, level, pending, lost, phase }.decide();
     if damaged && verdict.call == Call::Pass && verdict.says.is_empty() {
         verdict.because = "the manifest cannot be used, so nothing is known of checkpoints";
+        verdict.says.extend(attached.and_then(|attached| tell_unknown(facts, attached, false)));
     }
     verdict.effects.extend(
         standing.and_then(|standing| new_phase_mark(facts, config, standing, attached?)).map(Effect::mark),
@@ -54,6 +58,17 @@ pub(super) fn decide_spawn(
     }
     verdict.effects.extend(gone);
     verdict
+}
+
+/// No checkpoint was pending, and none can be seen any more. The person learns it once.
+fn tell_unknown(facts: &Facts<'_>, attached: &AttachedWorkflow, is_gone: bool) -> Option<Say> {
+    let notice = format!("workflow unknown {}", attached.manifest);
+    if facts.marks.value().is_some_and(|marks| marks.session.noticed(&notice)) {
+        return None;
+    }
+    let text = words::unknown(facts.lang, &attached.manifest, is_gone);
+    let when_said = vec![Effect::mark(SessionMark::Notice(notice))];
+    Some(Say { to: Audience::User, text, weight: 60, explains: false, when_said })
 }
 
 /// An agent about to be spawned.

@@ -91,7 +91,7 @@ fn end_workflow(
     let say = |to, text| Say { to, text, weight: 60, explains: false, when_said: Vec::new() };
     let mut says = vec![say(Audience::Model, to_model)];
     if facts.person.may_be_there() {
-        says.push(say(Audience::User, words::complete(facts.lang, &manifest.name)));
+        says.push(say(Audience::User, words::complete(facts.lang, manifest)));
     }
     Verdict { says, effects: vec![Effect::mark(Mark::WorkflowLeft)], ..silent }
 }

@@ -12,6 +12,9 @@ use crate::feature::workflow::{AttachedWorkflow, effect, words};
 /// Workflows named in a list.
 const MAX_NAMED: usize = 4;
 
+/// More sessions are not told of the same unfinished workflow.
+const MAX_TOLD: usize = 3;
+
 /// After this long an unfinished workflow is not mentioned any more.
 const FORGOTTEN_MS: u64 = 30 * 24 * 3_600_000;
 
@@ -29,7 +32,9 @@ pub(super) fn decide_start(facts: &Facts<'_>, attached: Option<&AttachedWorkflow
         return take_over(facts, only);
     }
     let is_named = |left: &&LeftWorkflow| {
-        left.is_over && last_touched(left).is_none_or(|at| facts.now.since(at) < FORGOTTEN_MS)
+        left.is_over
+            && left.told < MAX_TOLD
+            && last_touched(left).is_none_or(|at| facts.now.since(at) < FORGOTTEN_MS)
     };
     let named: Vec<&LeftWorkflow> = left.iter().filter(is_named).collect();
     match named.len() {
@@ -93,6 +98,10 @@ fn name_left(facts: &Facts<'_>, named: &[&LeftWorkflow], because: &'static str) 
         let first = &named[0].attached.manifest;
         says.push(say(Audience::User, words::unfinished(facts.lang, named.len(), first)));
     }
+    let project = named[0].attached.project.clone();
+    let manifests = named.iter().map(|left| left.attached.manifest.clone()).collect();
+    let told = Effect::Workflow(effect::Effect::RememberTold { project, manifests });
+    says[0].when_said.push(told);
     Verdict { says, ..Verdict::silent(because) }
 }
 

@@ -1,6 +1,7 @@
 //! English: "forget the rule about …", "you can …", "you don't have to …", and orders.
 
 use super::ConstraintKind;
+use crate::feature::knowledge::constraint::sentences::quotation_end;
 use crate::text::stem::strip_ending;
 use crate::text::word_list::{Words, among};
 
@@ -43,8 +44,24 @@ struct Token {
 
 type Clause = Vec<Token>;
 
+/// What is only quoted is not said. A name in code is.
+fn without_quotations(sentence: &str) -> String {
+    let (mut own, mut at) = (String::with_capacity(sentence.len()), 0);
+    while let Some(c) = sentence[at..].chars().next() {
+        if let Some(end) = quotation_end(sentence, at).filter(|_| c != '`') {
+            own.push_str(" … ");
+            at = end;
+        } else {
+            own.push(c);
+            at += c.len_utf8();
+        }
+    }
+    own
+}
+
 /// At commas, colons, dashes and "but".
 fn clauses(sentence: &str) -> Vec<Clause> {
+    let sentence = &without_quotations(sentence);
     let mut clauses = vec![Clause::new()];
     for raw in sentence.split_whitespace() {
         let is_outer = |c: char| !c.is_alphanumeric() && !matches!(c, '_' | '/' | '+' | '#');
@@ -184,7 +201,7 @@ fn takes_back(clause: &[Token]) -> Option<TakenBack> {
             _ => None,
         }
     })?;
-    if has(&clause[..at], DENIALS) {
+    if has(&clause[..at], DENIALS) || !is_open(&clause[..at], clause[at].word.as_str()) {
         return None;
     }
     let names_rule = has(subject, RULES);
@@ -207,6 +224,26 @@ fn takes_back(clause: &[Token]) -> Option<TakenBack> {
     Some(TakenBack::Part(Part::TakesBack { subject: of, names_rule }))
 }
 
+/// "Please forget …", "you can drop …"; not "you seem to forget …".
+fn is_open(head: &[Token], verb: &str) -> bool {
+    if among("lifted dropped gone never mind no not doesn't don't", verb) {
+        return true;
+    }
+    let is_known = |token: &Token| {
+        among(ADVERBS, &token.word)
+            || among("you can could may let's lets we should feel free to", &token.word)
+    };
+    let speaks_to = head.iter().position(|token| token.word == "you");
+    let permits = |at: usize| head.get(at + 1).is_some_and(|next| among("can could may should", &next.word));
+    head.iter().all(is_known) && speaks_to.is_none_or(permits)
+}
+
+/// They name what is at hand.
+const WORK: Words = "chang work cod code diff fix everyth messag short stag product branch";
+
+/// The permission is not for now, or not for here.
+const ELSEWHERE: Words = "wish tomorrow later someday sandbox theoretically said says";
+
 /// "You don't have to …", "no longer needed".
 fn releases(clause: &[Token]) -> bool {
     clause.windows(2).any(|pair| {
@@ -221,7 +258,9 @@ fn permits(clause: &[Token]) -> Option<Part> {
         let stems = content(clause).into_iter().filter(|stem| !among("need requir necessary", stem));
         return Some(Part::Releases { stems: stems.map(str::to_owned).collect() });
     }
-    if has(clause, DENIALS) || has(clause, "only") {
+    let is_elsewhere =
+        clause.windows(2).any(|pair| pair[0].word == "other" && among("repo project app", &pair[1].word));
+    if has(clause, DENIALS) || has(clause, "only") || has(clause, ELSEWHERE) || is_elsewhere {
         return None;
     }
     let word = |at: usize| clause.get(at).map_or("", |token| token.word.as_str());
@@ -368,10 +407,16 @@ impl Gist {
                 }
             },
             Part::Orders { verb, stems } => {
-                self.for_now
-                    && self.kind == ConstraintKind::Forbids
-                    && self.verb.as_ref().is_some_and(|own| is_same_verb(own, verb))
-                    && (has_all(stems) || stems.is_empty())
+                let same_verb = match &self.verb {
+                    Some(own) => is_same_verb(own, verb),
+                    None => !self.for_now && among(ADD, verb),
+                };
+                // "Merge the two helpers" says nothing of the pull request.
+                let names_all = !self.stems.is_empty() && has_all(stems);
+                let is_same = names_all && stems.iter().all(|stem| self.stems.contains(stem));
+                self.kind == ConstraintKind::Forbids
+                    && same_verb
+                    && (is_same || self.for_now && (names_all || stems.iter().all(|stem| among(WORK, stem))))
             }
             Part::Uses { what } => self.rejected.as_ref() == Some(what),
         }

@@ -37,7 +37,8 @@ pub(super) fn lifted_by<'k, C: AsRef<str>>(known: &'k [C], sentence: &str) -> Ve
         let Some(lift) = japanese::Lift::of(sentence) else { return Vec::new() };
         return known.filter(|constraint| lift.covers(constraint)).collect();
     }
-    if super::english::is_of_others(sentence) {
+    // "…, said Alice"
+    if super::english::is_of_others(sentence) || sentence.contains(", said ") {
         return Vec::new();
     }
     let Some(lift) = english::Lift::of(sentence, restates) else { return Vec::new() };

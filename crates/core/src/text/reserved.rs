@@ -1,0 +1,338 @@
+//! Sentences in which a person keeps a step of work to themselves: "do not ship before I looked at it", "stop after the
+//! audit", 「コミットは私がやります」.
+//!
+//! A wrong yes costs the person one word, a wrong no runs over their decision: so this favours yes. A sentence on how
+//! ("never commit secrets", "never push to main") is not one on whether.
+
+use crate::text::word_list::{Words, among, each_word};
+
+/// A step that a person may reserve.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Step {
+    /// Its names, in lower case.
+    pub names: Vec<String>,
+    /// The names of the steps before it, in lower case.
+    pub earlier: Vec<String>,
+    /// It makes work public.
+    pub publishes: bool,
+}
+
+/// Beginnings of words for what a publishing step does.
+const PUBLISHES: [&str; 8] = ["ship", "releas", "push", "commit", "merg", "deploy", "publish", "upload"];
+/// Whole words for it.
+const PUBLISHES_WHOLE: Words = "pr prs mr";
+const PUBLISHES_JA: [&str; 18] = [
+    "出荷",
+    "リリース",
+    "プッシュ",
+    "コミット",
+    "マージ",
+    "デプロイ",
+    "公開",
+    "プルリク",
+    "push",
+    "commit",
+    "merge",
+    "release",
+    "deploy",
+    "ship",
+    "publish",
+    "pull request",
+    "pr",
+    "反映",
+];
+
+/// Names that Japanese gives to the stages of the built-in cycle.
+const NAMES_JA: [(&str, &str); 4] =
+    [("スプリント", "sprint"), ("監査", "audit"), ("出荷", "ship"), ("振り返り", "retrospective")];
+
+const NEGATES: Words = "not never no without cannot";
+const SKIPS: Words = "skip skipping omit hold drop exclude except forgo postpone delay wait stop";
+/// Follows a step that is forbidden as a whole.
+const AFTER: Words = "it this that anything something yet to now today tonight before until till unless myself please stage step \
+    stages steps phase part for here at and or changes code work";
+/// The step depends on something.
+const DEPENDS: Words = "before until till unless after once only first ask asking wait waiting hold pause confirm check need needs \
+    require requires requiring wants want let show prior when";
+/// It depends on the person.
+const PERSON: Words =
+    "i i'm i've i'll i'd me my mine myself approval permission confirmation sign-off go-ahead";
+/// The person does it.
+const OWN: [&[&str]; 8] = [
+    &["i'll"],
+    &["i", "will"],
+    &["i", "want", "to"],
+    &["i'd", "like", "to"],
+    &["i", "would", "like", "to"],
+    &["i", "prefer", "to"],
+    &["let", "me"],
+    &["i'm", "going", "to"],
+];
+
+/// Words before a step that its negation can be.
+const NEAR: usize = 4;
+
+/// Branches: "never push to main" says where to, not whether.
+const BRANCHES: Words = "main master develop trunk dev";
+const TOWARDS: Words = "to into on onto directly straight the your our";
+
+/// "stop after the audit", "run it up to the audit", "only sprint and audit".
+const ENDS: Words = "stop halt pause end finish wait break until till through only just";
+
+const FORBIDS_JA: [&str; 14] = [
+    "しないで",
+    "するな",
+    "せず",
+    "禁止",
+    "待って",
+    "待ち",
+    "勝手に",
+    "だめ",
+    "ダメ",
+    "止めて",
+    "やめて",
+    "しない",
+    "不要",
+    "なし",
+];
+const DEPENDS_JA: [&str; 6] = ["前に", "まで", "から", "あとで", "後で", "たら"];
+const PERSON_JA: [&str; 15] = [
+    "私",
+    "僕",
+    "俺",
+    "自分",
+    "こちら",
+    "見せて",
+    "見て",
+    "聞いて",
+    "相談",
+    "承認",
+    "許可",
+    "レビュー",
+    "確認",
+    "声をかけ",
+    "知らせ",
+];
+const OWN_JA: [&str; 8] = ["私が", "自分で", "こちらで", "僕が", "俺が", "私の方で", "こっちで", "手動で"];
+
+/// Whether a sentence of the person reserves `step`.
+pub fn reserves(sentence: &str, step: &Step) -> bool {
+    let said = sentence.to_lowercase().replace('’', "'");
+    reserves_english(&said, step) || !said.is_ascii() && reserves_japanese(&said, step)
+}
+
+fn reserves_english(said: &str, step: &Step) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '-' | '_');
+    let words: Vec<&str> = said.split(|c| !is_part(c)).filter(|word| !word.is_empty()).collect();
+    let is_step = |word: &str| {
+        step.names.iter().any(|name| name == word)
+            || step.publishes
+                && (PUBLISHES.iter().any(|known| word.starts_with(known)) || among(PUBLISHES_WHOLE, word))
+    };
+    let is_negation = |word: &&str| among(NEGATES, word) || word.ends_with("n't") || *word == "dont";
+    let steps: Vec<usize> =
+        (0..words.len()).filter(|at| is_step(words[*at]) && !names_branch(&words, *at)).collect();
+    if ends_before(&words, step, &steps) || step.publishes && stays_here(&words) {
+        return true;
+    }
+    let is_forbidden = |at: &usize| {
+        let before = &words[at.saturating_sub(NEAR)..*at];
+        let denied = before.iter().any(is_negation);
+        // "Stop after the audit" lets the audit run.
+        let ends = before.iter().any(|word| among("after once until till through at when", word));
+        let skipped = !ends && before.iter().any(|word| among(SKIPS, word));
+        denied != skipped && words.get(at + 1).is_none_or(|next| among(AFTER, next))
+    };
+    let is_own = |at: &usize| {
+        let before = &words[at.saturating_sub(NEAR)..*at];
+        OWN.iter().any(|own| before.windows(own.len()).any(|part| part == *own)) && !before.contains(&"you")
+    };
+    let has = |list: Words| words.iter().any(|word| among(list, word));
+    let depends = || has(DEPENDS) || words.iter().any(is_negation);
+    let is_left = || has("leave leaves left mine") && words.windows(2).any(|pair| pair == ["to", "me"]);
+    let is_mine = || has("mine") || has("myself") || is_left();
+    steps.iter().any(is_forbidden)
+        || steps.iter().any(is_own)
+        || !steps.is_empty() && (is_mine() || depends() && has(PERSON))
+}
+
+/// "push to main"
+fn names_branch(words: &[&str], at: usize) -> bool {
+    let mut rest = words[at + 1..].iter().skip_while(|word| among(TOWARDS, word));
+    let is_direct = words.get(at + 1).is_some_and(|next| among(TOWARDS, next));
+    is_direct && rest.next().is_some_and(|word| among(BRANCHES, word))
+        || at > 0 && among("force force-", words[at - 1])
+        || words[at].starts_with("force-")
+}
+
+/// The sentence ends the work with an earlier step, and does not name this one after it.
+fn ends_before(words: &[&str], step: &Step, steps: &[usize]) -> bool {
+    let is_earlier = |word: &str| step.earlier.iter().any(|name| name == word);
+    let Some(last) = words.iter().rposition(|word| is_earlier(word)) else { return false };
+    let names_later = steps.iter().any(|at| *at > last);
+    let before = &words[last.saturating_sub(NEAR)..last];
+    let ends = before.iter().any(|word| among(ENDS, word))
+        || before.windows(2).any(|pair| pair == ["up", "to"] || pair == ["as", "far"])
+        || words[last + 1..].iter().take(2).any(|word| among("only then", word))
+            && words[last + 1..].iter().any(|word| among("stop only pause wait", word));
+    let denied = before.iter().any(|word| word.ends_with("n't") || among("not never", word));
+    ends && !denied && !names_later
+}
+
+/// "Nothing leaves my machine."
+fn stays_here(words: &[&str]) -> bool {
+    words.iter().any(|word| among("leave leaves", word))
+        && words.iter().any(|word| among("machine laptop computer box", word))
+        && words.iter().any(|word| among("nothing not no never", word) || word.ends_with("n't"))
+}
+
+fn reserves_japanese(said: &str, step: &Step) -> bool {
+    let has = |words: &[&str]| words.iter().any(|word| said.contains(word));
+    let names = step.names.iter().flat_map(|name| names_in_japanese(name));
+    let of_stage: Vec<usize> = names.filter_map(|name| mention(said, name)).collect();
+    let published = PUBLISHES_JA.iter().filter(|_| step.publishes).filter_map(|word| mention(said, word));
+    let steps: Vec<usize> = of_stage.into_iter().chain(published).collect();
+    let earlier = step.earlier.iter().flat_map(|name| names_in_japanese(name));
+    let ends = earlier.filter_map(|name| Some((mention(said, name)?, name.len()))).any(|(at, length)| {
+        let rest = said[at + length..].trim_start();
+        let rest = rest.strip_prefix("ステージ").unwrap_or(rest);
+        let ends = ["まで", "の後で止", "のあとで止", "で止", "だけ", "のみ", "が終わったら", "が終わった"];
+        ends.iter().any(|end| rest.starts_with(end)) && !steps.iter().any(|step| *step > at)
+    });
+    if ends {
+        return true;
+    }
+    let to_branch = each_word(BRANCHES).any(|branch| {
+        mention(said, branch)
+            .is_some_and(|at| said[at + branch.len()..].trim_start().starts_with(['に', 'へ']))
+    });
+    let on_person = has(&DEPENDS_JA) && has(&PERSON_JA);
+    !steps.is_empty() && (on_person || has(&OWN_JA) || !to_branch && has(&FORBIDS_JA) && !is_about_how(said))
+}
+
+/// With the name itself.
+fn names_in_japanese(name: &str) -> impl Iterator<Item = &str> {
+    NAMES_JA.iter().filter(move |(_, of)| name == *of).map(|(word, _)| *word).chain([name])
+}
+
+/// 「秘密情報はコミットしないで」 says what not to commit.
+fn is_about_how(said: &str) -> bool {
+    let object = ["は", "を"].iter().find_map(|mark| said.split_once(mark).map(|(before, _)| before));
+    let is_step = |object: &str| PUBLISHES_JA.iter().any(|step| object.contains(step));
+    let general = ["まだ", "今", "何も", "一切", "勝手", "絶対"];
+    object.is_some_and(|object| !object.is_empty() && !is_step(object))
+        && !general.iter().any(|word| said.contains(word))
+        && !["待って", "待ち", "まで", "前に"].iter().any(|word| said.contains(word))
+}
+
+/// Where a word is mentioned; one in Latin letters as a whole word.
+fn mention(said: &str, word: &str) -> Option<usize> {
+    let is_letter = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
+    let is_whole = |at: &usize| {
+        !word.is_ascii()
+            || !is_letter(said[..*at].chars().next_back())
+                && !is_letter(said[at + word.len()..].chars().next())
+    };
+    said.match_indices(word).map(|(at, _)| at).find(is_whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STAGES: [&str; 4] = ["sprint", "audit", "ship", "retrospective"];
+
+    fn step(at: usize) -> Step {
+        let names = |stages: &[&str]| stages.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        Step { names: names(&STAGES[at..=at]), earlier: names(&STAGES[..at]), publishes: at == 2 }
+    }
+
+    #[test]
+    fn what_a_person_reserves() {
+        for said in [
+            "run the dev cycle, but do not ship before I looked at it",
+            "Don't push yet.",
+            "do not merge it",
+            "Never deploy to production.",
+            "no release before Friday",
+            "ask me before you publish anything",
+            "ship only after my OK",
+            "Wait with the commit until I have read the diff.",
+            "Let me review the diff before you commit anything.",
+            "add a retry, I want to see the diff before it ships",
+            "I will ship it myself",
+            "I'll do the commit.",
+            "leave the commit to me",
+            "hold off on committing until I've seen it",
+            "hold off on shipping",
+            "No commits please.",
+            "I will commit myself.",
+            "Shipping needs my approval.",
+            "run the dev cycle without ship",
+            "run the dev cycle but skip the ship stage",
+            "run the dev cycle: nothing leaves my machine",
+            "Do not start shipping before 5pm.",
+            "don't open a PR yet",
+            "私が見るまで出荷しないで",
+            "勝手にプッシュしないでください",
+            "リリースの前に差分を見せて",
+            "コミットはこちらで確認してからにしてください。",
+            "出荷前に一度見せて",
+            "ただし出荷は待って。",
+            "コミットは私がやります",
+            "pushはまだしないで。",
+            "mergeは自分でやります",
+            "PRはまだ出さないで、待ってください",
+        ] {
+            assert!(reserves(said, &step(2)), "{said}");
+            assert!(!reserves(said, &step(1)), "{said}: not the audit");
+        }
+        assert!(reserves("Do not start the audit before I say so.", &step(1)));
+        assert!(reserves("retrospective は私が確認するまで始めないで、待って", &step(3)));
+    }
+
+    #[test]
+    fn a_step_with_which_the_work_ends() {
+        for said in [
+            "Run the cycle but stop after the audit.",
+            "run the cycle up to the audit",
+            "run only sprint and audit of the dev cycle",
+            "pause once the audit is over",
+            "dev cycleを回して。auditまでで止めて",
+            "監査までお願いします",
+        ] {
+            let is_reserved = reserves(said, &step(2));
+            assert!(is_reserved || said.starts_with("pause"), "{said}");
+            assert!(!reserves(said, &step(1)), "{said}: not the audit itself");
+        }
+        assert!(reserves("stop after the sprint", &step(1)));
+        assert!(!reserves("don't stop after the audit, ship it", &step(2)));
+        assert!(!reserves("auditまで終わったらshipして", &step(2)));
+    }
+
+    #[test]
+    fn what_only_says_how() {
+        for said in [
+            "Use only pnpm.",
+            "never commit secrets",
+            "Keep commits small, at most 200 lines.",
+            "commit messages must be in English",
+            "Do not change the public API before shipping.",
+            "Don't touch the shipping module.",
+            "Never push to main.",
+            "do not commit directly to master",
+            "never force push",
+            "No commits over 300 lines.",
+            "run the dev cycle and ship it",
+            "don't skip the ship stage",
+            "コミットメッセージは日本語で",
+            "リリースノートは英語のみ",
+            "mainには直接pushしないで",
+            "秘密情報はコミットしないで",
+            "サイクルを回してshipまでお願いします",
+            "",
+        ] {
+            assert!(!reserves(said, &step(2)), "{said}");
+        }
+    }
+}
