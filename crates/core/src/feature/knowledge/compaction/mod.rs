@@ -515,7 +515,7 @@ fn give_back_at_start(facts: &Facts<'_>, config: &Config, verdict: &mut Verdict)
     let survival = survival::measure_survival(&boundary.facts, summary, &preserved);
     let boundary = Boundary { measured: Some(facts.now), survival: Some(survival), ..boundary.clone() };
     let mut missing = boundary.missing(false);
-    stated::retain_standing(&mut missing, facts);
+    let lifted = stated::retain_standing(&mut missing, facts);
     // Half of the room: the list of files comes with it.
     let (text, given) = survival::lost_note(&missing, config.general.text_budget.get() as usize / 2);
     verdict.effects.push(Effect::Knowledge(effect::Effect::NoteBoundary(Box::new(boundary.clone()))));
@@ -526,12 +526,12 @@ fn give_back_at_start(facts: &Facts<'_>, config: &Config, verdict: &mut Verdict)
         let mut told = Verdict::pass();
         let when_said = vec![Effect::mark(SessionMark::NoteGiven(Note::Lost))];
         told.says.push(Say { to: Audience::Model, text, weight: 95, explains: false, when_said });
-        note_given_back(&mut told, &boundary, missing.len() - given);
+        note_given_back(&mut told, &boundary, missing.len() - given + lifted);
         verdict.says.append(&mut told.says);
         verdict.because = "the summary lost something";
     }
     if !boundary.facts.is_empty() && facts.person.may_be_there() {
-        verdict.says.push(tell_person(facts, &boundary, &missing, given));
+        verdict.says.push(tell_person(facts, &boundary, &missing, (given, lifted)));
     }
 }
 
