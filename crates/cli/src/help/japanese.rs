@@ -625,6 +625,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "以降のステージは始めず、ターンの終わりに人に知らせます。`tidegate cycle resume` でそのステージからやり直せます。",
     ),
     ("Continue a stopped cycle in this session", "止まったサイクルを、このセッションで続けます"),
+    ("one that no running session uses", "動いているセッションが使っていないもの"),
     ("the first stage that was not started", "まだ始めていない最初のステージから"),
     ("an earlier stage once more", "前のステージをもう一度"),
     ("also with too few tokens left", "残りのトークンが足りなくても"),
@@ -689,6 +690,10 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ),
     ("Refuse if another manifest is in use", "別のマニフェストを使っていたら中止します"),
     (
+        "Detach this one, which no session uses; refuse if another is in use",
+        "どのセッションも使っていないこのマニフェストを手放します。別のものを使っていたら中止します",
+    ),
+    (
         "Print the reports of all checkpoints, passed ones too",
         "合格したものも含め、すべてのチェックポイントの報告を表示します",
     ),
@@ -734,8 +739,8 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("Path of the manifest", "マニフェストのパスです"),
     ("Stop using this session's workflow", "このセッションのワークフローを使うのをやめます"),
     (
-        "While a checkpoint blocks agents, this needs a person's yes, like `skip`.",
-        "チェックポイントがエージェントを止めている間は、`skip` と同じく人の同意が必要です。",
+        "This needs a person's yes, like `skip`, while a checkpoint blocks agents; if an agent runs it, also before a checkpoint.",
+        "チェックポイントがエージェントを止めている間は、`skip` と同じく人の同意が必要です。エージェントが実行する場合は、チェックポイントの前でも必要です。",
     ),
     // For programs.
     ("Answer one hook event", "フックのイベント1件に答えます"),

@@ -448,7 +448,7 @@ impl ProjectCycle {
             state.status == CycleStatus::Failed
                 || owner.and_then(|owner| owner.marks.cycle.stage).is_some_and(|stage| stage.turn.waits())
         });
-        let known = session.marks.cycle.stage.as_ref().or(session.marks.cycle.last.as_ref());
+        let known = session.marks.cycle.stage.as_ref();
         let known = known.filter(|known| known.cycle == state.cycle && known.stage == name);
         let findings = known.and_then(|known| known.findings);
         let findings = findings.map(|found| ReportedFindings { rounds: self.fix_rounds(&state), ..found });

@@ -26,7 +26,7 @@ Examples:
 This needs a person's yes, like `skip`, while a checkpoint blocks agents; if an agent
 runs it, also before a checkpoint.")]
 pub(crate) struct Args {
-    /// The manifest, if no session uses it; refuse if another one is in use
+    /// Detach this one, which no session uses; refuse if another is in use
     #[arg(long, value_name = "PATH")]
     pub(crate) manifest: Option<PathBuf>,
     /// Use the approval that a person gave in this session

@@ -367,6 +367,7 @@ fn nothing_is_shipped_past_open_findings() {
             .contains("ship comes after audit, which is not done")
     );
     // Fixed, audited again, shipped.
+    play.prompt("It is fixed, go on.");
     assert_eq!(play.cycle(&["resume", "--json"]).json()["stage"], "audit");
     assert!(play.held().contains("Invoke the skill `audit`; count the findings"), "the old number is gone");
     assert_eq!(play.cycle(&["fix-loop"]).ok(), "Round 1 of 2 in stage audit\n", "its rounds are there again");
@@ -420,6 +421,7 @@ fn a_stage_costs_what_all_its_sessions_took() {
     play.uses(28_000);
     assert_eq!(play.cycle(&["fail", "the disk is full"]).code, Some(0));
     let _ = play.stop();
+    play.prompt("continue");
     assert_eq!(play.cycle(&["resume"]).code, Some(0));
     play.uses(33_000);
     let _ = play.event("SessionEnd", json!({ "reason": "prompt_input_exit" }));
