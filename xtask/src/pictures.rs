@@ -111,7 +111,8 @@ fn without_times(svg: &str) -> Vec<String> {
     }
     let words: Vec<&str> = text.split_whitespace().collect();
     let is_measured = |at: usize| {
-        let (word, next) = (words[at], words.get(at + 1).map_or("", |next| next.trim_matches(',')));
+        let (word, next) =
+            (words[at], words.get(at + 1).map_or("", |next| next.trim_matches([',', ')', ';'])));
         let has_digit = word.contains(|c: char| c.is_ascii_digit());
         let is_time = word.contains(':') || word.matches('-').count() == 2;
         has_digit && (is_time || matches!(next, "ms" | "s" | "MB"))
