@@ -197,67 +197,6 @@ fn reserves_japanese(said: &str, step: &Step) -> bool {
     let find = |word: &str| mention(said, word).filter(|at| !is_end(*at, word));
     let of_stage: Vec<usize> = names.filter_map(find).collect();
     let published = PUBLISHES_JA.iter().filter(|_| step.publishes).filter_map(|word| find(word));
-    let steps: Vec<usize> =
-        (0..words.len()).filter(|at| is_step(words[*at]) && !names_branch(&words, *at)).collect();
-    if ends_before(&words, step, &steps) || step.publishes && stays_here(&words) {
-        return true;
-    }
-    let is_forbidden = |at: &usize| {
-        let before = &words[at.saturating_sub(NEAR)..*at];
-        let denied = before.iter().any(is_negation);
-        // "Stop after the audit" lets the audit run.
-        let ends = before.iter().any(|word| among("after once until till through at when", word));
-        let skipped = !ends && before.iter().any(|word| among(SKIPS, word));
-        denied != skipped && words.get(at + 1).is_none_or(|next| among(AFTER, next))
-    };
-    let is_own = |at: &usize| {
-        let before = &words[at.saturating_sub(NEAR)..*at];
-        OWN.iter().any(|own| before.windows(own.len()).any(|part| part == *own)) && !before.contains(&"you")
-    };
-    let has = |list: Words| words.iter().any(|word| among(list, word));
-    let depends = || has(DEPENDS) || words.iter().any(is_negation);
-    let is_left = || has("leave leaves left mine") && words.windows(2).any(|pair| pair == ["to", "me"]);
-    let is_mine = || has("mine") || has("myself") || is_left();
-    steps.iter().any(is_forbidden)
-        || steps.iter().any(is_own)
-        || !steps.is_empty() && (is_mine() || depends() && has(PERSON))
-}
-
-/// "push to main"
-fn names_branch(words: &[&str], at: usize) -> bool {
-    let mut rest = words[at + 1..].iter().skip_while(|word| among(TOWARDS, word));
-    let is_direct = words.get(at + 1).is_some_and(|next| among(TOWARDS, next));
-    is_direct && rest.next().is_some_and(|word| among(BRANCHES, word))
-        || at > 0 && among("force force-", words[at - 1])
-        || words[at].starts_with("force-")
-}
-
-/// The sentence ends the work with an earlier step, and does not name this one after it.
-fn ends_before(words: &[&str], step: &Step, steps: &[usize]) -> bool {
-    let is_earlier = |word: &str| step.earlier.iter().any(|name| name == word);
-    let Some(last) = words.iter().rposition(|word| is_earlier(word)) else { return false };
-    let names_later = steps.iter().any(|at| *at > last);
-    let before = &words[last.saturating_sub(NEAR)..last];
-    let ends = before.iter().any(|word| among(ENDS, word))
-        || before.windows(2).any(|pair| pair == ["up", "to"] || pair == ["as", "far"])
-        || words[last + 1..].iter().take(2).any(|word| among("only then", word))
-            && words[last + 1..].iter().any(|word| among("stop only pause wait", word));
-    let denied = before.iter().any(|word| word.ends_with("n't") || among("not never", word));
-    ends && !denied && !names_later
-}
-
-/// "Nothing leaves my machine."
-fn stays_here(words: &[&str]) -> bool {
-    words.iter().any(|word| among("leave leaves", word))
-        && words.iter().any(|word| among("machine laptop computer box", word))
-        && words.iter().any(|word| among("nothing not no never", word) || word.ends_with("n't"))
-}
-
-fn reserves_japanese(said: &str, step: &Step) -> bool {
-    let has = |words: &[&str]| words.iter().any(|word| said.contains(word));
-    let names = step.names.iter().flat_map(|name| names_in_japanese(name));
-    let of_stage: Vec<usize> = names.filter_map(|name| mention(said, name)).collect();
-    let published = PUBLISHES_JA.iter().filter(|_| step.publishes).filter_map(|word| mention(said, word));
     let steps: Vec<usize> = of_stage.into_iter().chain(published).collect();
     let earlier = step.earlier.iter().flat_map(|name| names_in_japanese(name));
     let ends = earlier.filter_map(|name| Some((mention(said, name)?, name.len()))).any(|(at, length)| {
