@@ -19,6 +19,15 @@ const MOST: usize = 50;
 
 fn definition() -> Value {
     let kinds = json!({ "type": "string", "enum": ["log", "decision", "topic", "stock", "progress"] });
+    let standing = schema::object(
+        json!({
+            "decision": schema::id("Its id"),
+            "status": { "type": "string", "enum": ["retracted", "superseded", "conflict"] },
+            "by": schema::id("The decision that replaces it"),
+            "with": schema::list(&schema::id("A decision"), "Those that contradict it"),
+        }),
+        &["decision", "status"],
+    );
     let hit = schema::object(
         json!({
             "kind": kinds,
@@ -28,7 +37,7 @@ fn definition() -> Value {
             "project": { "type": ["string", "null"], "description": "The project's name" },
             "topic": { "type": ["string", "null"], "description": "The topic's title" },
             "by": text("Who recorded it, where that is known"),
-            "standing": schema::list(&json!({ "type": "object" }), "Decisions in it that were replaced or taken back, or are in conflict"),
+            "standing": schema::list(&standing, "Decisions in it that do not simply stand"),
             "at": text("When it was said, UTC"),
         }),
         &["kind", "id", "title", "snippet", "at"],
