@@ -449,7 +449,8 @@ fn the_commands_for_a_team_work_as_they_are_printed() {
         .skip(1)
         .flat_map(|block| block.split("```").next().unwrap_or_default().lines())
         .filter_map(|line| line.strip_prefix("$ tidegate "))
-        .filter(|command| !command.contains("migrate"))
+        // The login of a team of 0.1 has a test of its own (`postgres/members.rs` of the memory).
+        .filter(|command| !command.contains("migrate") && !command.contains("//team@"))
         .collect();
     for command in commands {
         let command = named(command.split('#').next().unwrap_or_default().trim());

@@ -9,7 +9,6 @@ use super::arguments::parse_times;
 use super::schema::{self, text};
 use super::{Content, Does, Done, Tool, parse_arguments, rows};
 use crate::command::mcp::memory::{Memory, ProjectName};
-use crate::command::memory::row_words::describe_hit_standing;
 use crate::local_time::LocalClock;
 
 pub(super) const TOOL: Tool = Tool { name: "search", definition, does: Does::Looks(call) };
