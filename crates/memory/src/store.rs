@@ -54,6 +54,7 @@ pub trait Store {
     fn logs_to_summarise(&mut self, limit: usize) -> Result<Vec<Uid>>;
 
     fn decision(&mut self, id: i64) -> Result<Option<Decision>>;
+    fn decision_by_uid(&mut self, uid: &str) -> Result<Option<Decision>>;
     /// Newest first.
     fn decisions(&mut self, filter: &Filter, page: &Page) -> Result<Paged<Decision>>;
 

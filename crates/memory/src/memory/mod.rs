@@ -432,6 +432,10 @@ impl Store for Memory {
         self.with_store(|store| store.decision(id))
     }
 
+    fn decision_by_uid(&mut self, uid: &str) -> Result<Option<Decision>> {
+        self.with_store(|store| store.decision_by_uid(uid))
+    }
+
     fn decisions(&mut self, filter: &Filter, page: &Page) -> Result<Paged<Decision>> {
         self.with_store(|store| store.decisions(filter, page))
     }

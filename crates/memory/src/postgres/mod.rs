@@ -122,6 +122,10 @@ impl Store for PostgresStore {
         self.link.transaction(Purpose::Reading, &async |at| read::decision(at, id).await)
     }
 
+    fn decision_by_uid(&mut self, uid: &str) -> Result<Option<Decision>> {
+        self.link.transaction(Purpose::Reading, &async |at| read::decision_by_uid(at, uid).await)
+    }
+
     fn decisions(&mut self, filter: &Filter, page: &Page) -> Result<Paged<Decision>> {
         self.link.transaction(Purpose::Reading, &async |at| read::decisions(at, filter, page).await)
     }

@@ -168,6 +168,15 @@ pub(super) async fn decision(
     read_first(&statement, transaction, decision_view).await
 }
 
+pub(super) async fn decision_by_uid(
+    transaction: &Transaction<'_>,
+    uid: &str,
+) -> Result<Option<Decision>, TransactionError> {
+    let mut statement = select_decisions();
+    statement.add(" AND d.uid = ?", [uid.into()]);
+    read_first(&statement, transaction, decision_view).await
+}
+
 /// By the whole uid, else by a unique prefix.
 pub(super) async fn log(transaction: &Transaction<'_>, uid: &str) -> Result<Option<Log>, TransactionError> {
     let mut statement = select_logs();

@@ -296,6 +296,10 @@ impl Store for SqliteStore {
         self.read(|store| row::find_decision(store, "decision.id = ?1", [id]))
     }
 
+    fn decision_by_uid(&mut self, uid: &str) -> Result<Option<Decision>> {
+        self.read(|store| row::find_decision(store, "decision.uid = ?1", [uid]))
+    }
+
     fn decisions(&mut self, filter: &Filter, page: &Page) -> Result<Paged<Decision>> {
         self.read(|store| list::decisions(store, filter, page))
     }

@@ -183,6 +183,10 @@ impl Scope {
         self.others.iter().map(Vec::len).sum::<usize>() == all
     }
 
+    fn wants(&self, kind: HitKind) -> bool {
+        self.others.iter().any(|sort| sort.contains(&kind))
+    }
+
     fn is_limited(&self) -> bool {
         !self.conditions.is_empty() || self.since.is_some() || self.until.is_some()
     }
@@ -346,10 +350,16 @@ impl<'a> StoreSearch<'a> {
             return Ok(());
         }
         let (from, to) = self.range();
-        let wants = |kind: HitKind| self.scope.others.iter().any(|sort| sort.contains(&kind));
         // Each session has a topic: they are asked for only by themselves.
-        let topics = !self.scope.wants_all_others() && wants(HitKind::Topic);
-        let tables = [("log", self.scope.logs), ("decision", wants(HitKind::Decision)), ("topic", topics)];
+        let scope = &self.scope;
+        let is_chosen = |kind: HitKind| !scope.wants_all_others() && scope.wants(kind);
+        let notes = is_chosen(HitKind::Stock) || is_chosen(HitKind::Progress);
+        let tables = [
+            ("log", scope.logs),
+            ("decision", scope.wants(HitKind::Decision)),
+            ("topic", is_chosen(HitKind::Topic)),
+            ("note", notes),
+        ];
         for (table, _) in tables.into_iter().filter(|(_, is_wanted)| *is_wanted) {
             let sql =
                 format!("SELECT doc FROM {table} WHERE doc >= ?1 AND doc < ?2 ORDER BY doc DESC LIMIT ?3");
@@ -625,12 +635,14 @@ impl<'a> StoreSearch<'a> {
         let read = if TextTable::of(doc) == TextTable::Log {
             self.look_at_log(doc, scorer, &mut room)?
         } else {
-            load_text(self.store, doc)?.filter(|text| self.scope.has_time(text.at)).map(|text| ReadText {
-                doc,
-                seen: text.with(|document| scorer.look(document, &mut room)),
-                identity: text.identity,
-                worth: text.worth,
-            })
+            load_text(self.store, doc)?
+                .filter(|text| self.scope.has_time(text.at) && self.scope.wants(text.kind))
+                .map(|text| ReadText {
+                    doc,
+                    seen: text.with(|document| scorer.look(document, &mut room)),
+                    identity: text.identity,
+                    worth: text.worth,
+                })
         };
         self.room = room;
         let age = text::freshness(index::doc_time(doc), self.newest);
