@@ -215,6 +215,63 @@ pub struct Authored {
     pub hit: Hit,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
+    /// Of a decision, and of a log with a decision that no longer stands or is contradicted.
+    #[serde(flatten)]
+    pub standing: Option<Standing>,
+}
+
+/// Whether a decision still counts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Standing {
+    pub status: DecisionStatus,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub superseded_by: Option<i64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<i64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DecisionStatus {
+    Stands,
+    Superseded,
+    Retracted,
+}
+
+impl Standing {
+    pub fn of(decision: &Decision) -> Standing {
+        let status = match (decision.row.retracted, decision.superseded_by) {
+            (Some(_), _) => DecisionStatus::Retracted,
+            (None, Some(_)) => DecisionStatus::Superseded,
+            (None, None) => DecisionStatus::Stands,
+        };
+        let superseded_by = decision.superseded_by.filter(|_| status == DecisionStatus::Superseded);
+        Standing { status, superseded_by, conflicts: decision.conflicts.clone() }
+    }
+
+    /// Whether there is nothing to say about it.
+    pub fn is_plain(&self) -> bool {
+        self.status == DecisionStatus::Stands && self.conflicts.is_empty()
+    }
+}
+
+/// A log stands for its first decisions: an exchange rarely has more.
+const DECISIONS_OF_LOG: usize = 4;
+
+fn standing_of(store: &mut dyn Store, hit: &Hit) -> Result<Option<Standing>> {
+    Ok(match hit.kind {
+        HitKind::Decision => store.decision_by_uid(&hit.uid)?.map(|found| Standing::of(&found)),
+        HitKind::Log => {
+            let mut standing = None;
+            for number in 0..DECISIONS_OF_LOG {
+                let found = store.decision_by_uid(&record::found_decision_uid(&hit.uid, number))?;
+                let Some(found) = found else { break };
+                standing = standing.or(Some(Standing::of(&found)).filter(|one| !one.is_plain()));
+            }
+            standing
+        }
+        HitKind::Topic | HitKind::Stock | HitKind::Progress => None,
+    })
 }
 
 /// `authors` are teammates, by the uid of their log.
@@ -223,7 +280,10 @@ pub fn with_authors(
     hits: Vec<Hit>,
     authors: &BTreeMap<record::Uid, String>,
 ) -> Result<Vec<Authored>> {
-    let with_author = |hit: Hit| Ok(Authored { by: author_of(store, &hit, authors)?, hit });
+    let with_author = |hit: Hit| {
+        let (by, standing) = (author_of(store, &hit, authors)?, standing_of(store, &hit)?);
+        Ok(Authored { hit, by, standing })
+    };
     hits.into_iter().map(with_author).collect()
 }
 
@@ -676,15 +736,7 @@ fn check_changed(puts: &[Put]) -> Result<()> {
 }
 
 fn find_decision_by_uid(store: &mut dyn Store, uid: &str) -> Result<Decision> {
-    let all = Filter { all: true, ..Filter::default() };
-    let mut page = Page { limit: 50, after: None };
-    loop {
-        let found = store.decisions(&all, &page)?;
-        if let Some(one) = found.rows.into_iter().find(|one| one.row.uid == uid) {
-            return Ok(one);
-        }
-        page.after = Some(found.next.ok_or_else(lost_row)?);
-    }
+    store.decision_by_uid(uid)?.ok_or_else(lost_row)
 }
 
 fn lost_row() -> Error {

@@ -1,7 +1,7 @@
 //! Rows of the memory, as people read them.
 
 use tidegate_core::time::Millis;
-use tidegate_memory::act::{author_of_decision, author_of_log, author_of_teammate};
+use tidegate_memory::act::{DecisionStatus, Standing, author_of_decision, author_of_log, author_of_teammate};
 use tidegate_memory::record::TopicStatus;
 use tidegate_memory::team::has_folder;
 use tidegate_memory::text::one_line as line;
@@ -76,7 +76,7 @@ pub(crate) fn decision_row(clock: &LocalClock, decision: &Decision) -> ShownRow 
         Bilingual::data(clock.dated_minute(decision.row.created)),
         describe_author(&author_of_decision(decision)),
     ];
-    details.extend(describe_end(decision));
+    details.extend(describe_end(&Standing::of(decision)));
     ShownRow { id: decision.id.to_string(), title: line(&decision.row.text, 160), details }
 }
 
@@ -89,16 +89,16 @@ pub(super) fn project_row(project: &MemoryProject) -> ShownRow {
 }
 
 /// Why a decision no longer counts, or what contradicts it.
-pub(super) fn describe_end(decision: &Decision) -> Option<Bilingual> {
-    match (decision.row.retracted, decision.superseded_by) {
-        (Some(_), _) => Some(both!("taken back", "取り消し済み")),
-        (None, Some(by)) => Some(both!("replaced by decision {by}", "決定{by}に置き換え済み")),
-        (None, None) if !decision.conflicts.is_empty() => {
-            let ids: Vec<String> = decision.conflicts.iter().map(ToString::to_string).collect();
+pub(super) fn describe_end(standing: &Standing) -> Option<Bilingual> {
+    match (standing.status, standing.superseded_by) {
+        (DecisionStatus::Retracted, _) => Some(both!("taken back", "取り消し済み")),
+        (_, Some(by)) => Some(both!("replaced by decision {by}", "決定{by}に置き換え済み")),
+        _ if !standing.conflicts.is_empty() => {
+            let ids: Vec<String> = standing.conflicts.iter().map(ToString::to_string).collect();
             let ids = ids.join(", ");
             Some(both!("in conflict with decision {ids}", "決定{ids}と食い違っています"))
         }
-        (None, None) => None,
+        _ => None,
     }
 }
 

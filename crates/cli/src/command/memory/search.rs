@@ -7,7 +7,7 @@ use tidegate_memory::act::{self, Authored};
 use tidegate_memory::view::{HitKind, Query};
 
 use super::row_filter::RowFilter;
-use super::row_words::{describe_author, dotted, local_minute, short_uid, topic_of};
+use super::row_words::{describe_author, describe_end, dotted, local_minute, short_uid, topic_of};
 use super::{Opened, count_waiting_jobs, is_none, line, say_waiting, team};
 use crate::bilingual::{Bilingual, both};
 use crate::command::Outcome;
@@ -125,7 +125,7 @@ pub(super) fn run(args: &Args) -> Outcome {
 
 pub(crate) fn hits_page(clock: &LocalClock, hits: &[Authored], without: &[String]) -> Page {
     let mut page = Page::new();
-    for Authored { hit, by } in hits {
+    for Authored { hit, by, standing } in hits {
         page.gap();
         page.paragraph(data(line(&hit.title, 160)).strong());
         let mut details = vec![describe_kind(hit.kind, &hit.id)];
@@ -135,6 +135,14 @@ pub(crate) fn hits_page(clock: &LocalClock, hits: &[Authored], without: &[String
         });
         details.push(local_minute(clock, &hit.at));
         details.extend(by.as_deref().map(describe_author));
+        details.extend(standing.as_ref().and_then(describe_end).map(|end| {
+            let Bilingual { en, ja } = end;
+            if hit.kind == HitKind::Log {
+                both!("its decision: {en}", "この決定は{ja}")
+            } else {
+                Bilingual { en, ja }
+            }
+        }));
         page.indented(|page| {
             page.paragraph(Text::from(dotted(&details)).dim());
             if !hit.snippet.is_empty() {
@@ -201,12 +209,18 @@ mod tests {
                     "検索の**設計**を変更し、二文字ずつ索引に入れる。辞書は持たない。",
                 ),
                 by: Some("conversation, session 91b38a40".to_owned()),
+                standing: None,
             },
             Authored {
                 hit: hit(HitKind::Decision, "7", "Bigrams for Japanese, whole words for everything else", ""),
                 by: Some("author not recorded".to_owned()),
+                standing: None,
             },
-            Authored { hit: hit(HitKind::Stock, "x", "One lock per project", "**lock**"), by: None },
+            Authored {
+                hit: hit(HitKind::Stock, "x", "One lock per project", "**lock**"),
+                by: None,
+                standing: None,
+            },
         ];
         let clock = LocalClock::utc(Millis(1_794_963_600_000));
         assert_looks("memory-search", &hits_page(&clock, &hits, &[]));

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use serde::Serialize;
-use tidegate_memory::act;
+use tidegate_memory::act::{self, Standing};
 use tidegate_memory::record;
 use tidegate_memory::store::Store;
 use tidegate_memory::view::{self, Decision, Filter, Log, MemoryProject, Topic};
@@ -222,8 +222,10 @@ pub(crate) fn decision_page(decision: &Decision, clock: &LocalClock) -> Page {
         (both!("written", "記入").into(), data(clock.exact(row.created))),
         (both!("by", "記入者").into(), describe_author(&act::author_of_decision(decision)).into()),
     ]);
-    pairs
-        .extend(describe_end(decision).map(|end| (both!("state", "状態").into(), Text::from(end).warning())));
+    pairs.extend(
+        describe_end(&Standing::of(decision))
+            .map(|end| (both!("state", "状態").into(), Text::from(end).warning())),
+    );
     page.pairs(pairs);
     page
 }

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tidegate_memory::act::Authored;
+use tidegate_memory::act::{Authored, DecisionStatus, Standing};
 use tidegate_memory::view::{Filter, HitKind, Query};
 
 use super::arguments::parse_times;
@@ -27,6 +27,13 @@ fn definition() -> Value {
             "project": { "type": ["string", "null"], "description": "The project's name" },
             "topic": { "type": ["string", "null"], "description": "The topic's title" },
             "by": text("Who recorded it, where that is known"),
+            "status": {
+                "type": "string",
+                "enum": ["stands", "superseded", "retracted"],
+                "description": "Of a decision, or of the decision in a log that no longer stands",
+            },
+            "superseded_by": schema::id("The decision that took its place"),
+            "conflicts": schema::list(&json!({ "type": "integer" }), "Decisions that contradict it"),
             "at": text("When it was said, UTC"),
         }),
         &["kind", "id", "title", "snippet", "at"],
@@ -70,6 +77,19 @@ struct SearchArguments {
     limit: Option<usize>,
 }
 
+/// Why a decision no longer counts, or what contradicts it.
+fn describe_end(standing: &Standing) -> Option<String> {
+    let ids = || standing.conflicts.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    match (standing.status, standing.superseded_by) {
+        (DecisionStatus::Retracted, _) => Some("was TAKEN BACK".to_owned()),
+        (DecisionStatus::Superseded, Some(by)) => Some(format!("was REPLACED by decision {by}")),
+        (DecisionStatus::Superseded, None) => Some("was REPLACED".to_owned()),
+        (DecisionStatus::Stands, _) => {
+            (!standing.conflicts.is_empty()).then(|| format!("in CONFLICT with {}", ids()))
+        }
+    }
+}
+
 fn call(given: Value, memory: Option<&mut Memory>) -> Done {
     let given: SearchArguments = parse_arguments(given)?;
     let Some(memory) = memory else { return Ok(rows::empty_page("results", "Nothing is remembered yet.")) };
@@ -95,15 +115,21 @@ fn call(given: Value, memory: Option<&mut Memory>) -> Done {
     let (hits, without) = memory.search(&query)?;
     let mut lines: Vec<String> = hits
         .iter()
-        .map(|Authored { hit, by }| {
+        .map(|Authored { hit, by, standing }| {
             let kind = serde_json::to_value(hit.kind).unwrap_or_default();
             let place =
                 [&hit.project, &hit.topic].into_iter().flatten().cloned().collect::<Vec<_>>().join(": ");
             let day: String = hit.at.chars().take(10).collect();
             let kind = kind.as_str().unwrap_or_default();
             let by = by.as_ref().map(|by| format!("; {by}")).unwrap_or_default();
+            let of = if hit.kind == HitKind::Log { "its decision " } else { "" };
+            let end = standing
+                .as_ref()
+                .and_then(describe_end)
+                .map(|end| format!("; {of}{end}"))
+                .unwrap_or_default();
             format!(
-                "{kind} {}  {day}  {}  ({place}{by})\n    {}",
+                "{kind} {}  {day}  {}  ({place}{by}{end})\n    {}",
                 hit.id,
                 rows::cut_line(&hit.title),
                 hit.snippet
