@@ -293,6 +293,10 @@ impl Store for Refuses<'_> {
     fn decision(&mut self, id: i64) -> Result<Option<Decision>> {
         self.store.decision(id)
     }
+
+    fn decision_by_uid(&mut self, uid: &str) -> Result<Option<Decision>> {
+        self.store.decision_by_uid(uid)
+    }
     fn decisions(&mut self, filter: &Filter, page: &Page) -> Result<Paged<Decision>> {
         self.store.decisions(filter, page)
     }
