@@ -336,18 +336,20 @@ mod tests {
     }
 
     #[test]
-    fn queries_of_the_fresh_part_want_logs_that_are_there() {
+    fn queries_of_the_fresh_parts_want_logs_that_are_there() {
         let ids =
             |folder| expect(read_lines(folder, "logs.jsonl")).into_iter().map(|log| log["id"].to_string());
         let mut logs = BTreeSet::new();
-        for id in Set::Fresh.folders().iter().copied().flat_map(ids) {
+        for id in Set::Fresh2.folders().iter().copied().flat_map(ids) {
             assert!(logs.insert(id.clone()), "{id} is there twice");
         }
-        for query in expect(read_lines("corpus/search/fresh", "queries.jsonl")) {
-            assert_eq!(query["part"], "fresh", "{query}");
-            let wanted = query["want"].as_array().unwrap();
-            assert!(wanted.iter().all(|want| logs.contains(&want.to_string())), "{query}");
-            assert_eq!(query["kind"] == "none", wanted.is_empty(), "{query}");
+        for part in ["fresh", "fresh-2"] {
+            for query in expect(read_lines(&format!("corpus/search/{part}"), "queries.jsonl")) {
+                assert_eq!(query["part"], part, "{query}");
+                let wanted = query["want"].as_array().unwrap();
+                assert!(wanted.iter().all(|want| logs.contains(&want.to_string())), "{query}");
+                assert_eq!(query["kind"] == "none", wanted.is_empty(), "{query}");
+            }
         }
     }
 

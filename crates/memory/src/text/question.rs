@@ -284,10 +284,10 @@ impl Question {
                 continue;
             }
             // The whole of it, or its last words: an imported folder is called `D--oh-my-posh`.
-            for name in (0..name.len())
-                .map(|from| &name[from..])
-                .filter(|some| some.len() == name.len() || some.len() > 1)
-            {
+            for name in (0..name.len()).map(|from| &name[from..]).filter(|some| {
+                some.len() == name.len()
+                    || some.len() > 1 && some.iter().all(|atom| atom.class == AtomClass::Word)
+            }) {
                 let is_at = |at: &usize| {
                     atoms.get(*at..*at + name.len()).is_some_and(|some| {
                         some.iter().zip(name).all(|(one, other)| one.what == other.what)
