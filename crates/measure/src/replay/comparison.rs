@@ -254,7 +254,15 @@ mod tests {
             said: String::new(),
             running: Vec::new(),
         };
-        JudgedEnd { end, line: 1, at: Millis(0), is_blocked: outcome.is_held(), outcome, run: None }
+        JudgedEnd {
+            end,
+            line: 1,
+            at: Millis(0),
+            is_blocked: outcome.is_held(),
+            outcome,
+            has_edited: true,
+            run: None,
+        }
     }
 
     #[test]
