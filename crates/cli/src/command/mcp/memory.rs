@@ -85,7 +85,7 @@ impl Memory {
             ProjectName::Id(id) => id.to_string(),
             ProjectName::Name(name) => name.clone(),
         };
-        Ok(act::find_project_exactly(&mut self.memory, &named)?)
+        Ok(act::find_project(&mut self.memory, &named)?)
     }
 
     pub(super) fn topic(&mut self, id: i64) -> Result<Topic, CliError> {

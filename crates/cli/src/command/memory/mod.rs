@@ -254,7 +254,7 @@ impl Opened {
     }
 
     fn find_project(&mut self, named: &str) -> Result<MemoryProject, CliError> {
-        act::find_project_exactly(&mut self.memory, named).map_err(|error| no_project(error, named))
+        act::find_project(&mut self.memory, named).map_err(|error| no_project(error, named))
     }
 
     /// Lists show only the beginning of a session's id.
