@@ -10,6 +10,7 @@ use tidegate_state::feature::cycle;
 
 use super::project_cycle::{ProjectCycle, check_not_overtaken, no_stage, owned_by};
 use super::start::print_begun;
+use crate::approval;
 use crate::args::ProjectArgs;
 use crate::bilingual::both;
 use crate::command::Outcome;
@@ -47,7 +48,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let Some(at) = cycle.position(name) else {
         return Err(no_stage(&state.cycle, name, cycle));
     };
-    check_order(state, cycle, at)?;
+    check_order(state, cycle, at, approval::is_by_agent(&place.project.here.env))?;
     check_not_overtaken(&session, state, cycle, at)?;
     place.check_reported(state, Some(&session))?;
     if !args.anyway {
@@ -75,10 +76,12 @@ pub(super) fn run(args: &Args) -> Outcome {
 }
 
 /// Nothing is shipped past a stage that is open.
-fn check_order(state: &CycleState, cycle: &Cycle, at: usize) -> Result<(), CliError> {
-    // A real end of a stage leaves it in the file, and no finding of it open.
-    let is_open =
-        |earlier: &usize| !state.was_done(cycle, *earlier) || has_findings(state, &cycle.stages[*earlier]);
+fn check_order(state: &CycleState, cycle: &Cycle, at: usize, by_agent: bool) -> Result<(), CliError> {
+    // A real end of a stage leaves it in the file, and no finding of it open. People may write a file that names a stage
+    // and nothing else.
+    let is_open = |earlier: &usize| {
+        by_agent && (!state.was_done(cycle, *earlier) || has_findings(state, &cycle.stages[*earlier]))
+    };
     let first = (0..at).find(is_open).map(|at| cycle.stages[at].name.as_str());
     let after = cycle.position(state.resumes_at()).is_some_and(|open| at > open);
     let Some(open) = first.or(after.then_some(state.resumes_at())) else { return Ok(()) };

@@ -46,7 +46,7 @@ fn a_file_that_was_moved_on_takes_nothing_forward() {
         assert!(ran.failed().contains("ship comes after audit, which is not done"), "{args:?} {ran:?}");
     }
     let told = message(&play.stop());
-    assert!(told.contains("its state file names ship although audit is not done"), "{told}");
+    assert!(told.contains("its state file says \"ship\" although audit is not done"), "{told}");
     play.stop().silent();
     play.agent(&["resume", "--from", "audit"]).ok();
     play.finishes("audit");
@@ -78,7 +78,8 @@ fn an_agent_does_not_answer_its_own_question() {
     play.start();
     play.prompt("begin the sprint");
     play.finishes("sprint");
-    play.says("Shall I use the new schema?").silent();
+    let told = message(&play.says("Shall I use the new schema?"));
+    assert!(told.contains("Claude's last message asks you something"), "{told}");
     play.agent(&["resume"]).ok();
     play.finishes("sprint");
     play.stop().silent();

@@ -531,7 +531,7 @@ fn give_back_at_start(facts: &Facts<'_>, config: &Config, verdict: &mut Verdict)
         verdict.because = "the summary lost something";
     }
     if !boundary.facts.is_empty() && facts.person.may_be_there() {
-        verdict.says.push(tell_person(facts, &boundary, &missing, (given, lifted)));
+        verdict.says.extend(tell_person(facts, &boundary, &missing, (given, lifted)));
     }
 }
 
@@ -580,7 +580,7 @@ fn tell_summary(facts: &Facts<'_>, config: &Config) -> Verdict {
     let mut verdict = tell_missing(verdict, text);
     note_given_back(&mut verdict, &boundary, missing.len() - given + lifted);
     if waits && facts.person.may_be_there() {
-        verdict.says.push(tell_person(facts, &boundary, &missing, (given, lifted)));
+        verdict.says.extend(tell_person(facts, &boundary, &missing, (given, lifted)));
     }
     verdict
 }
@@ -632,10 +632,10 @@ fn tell_person(
     boundary: &Boundary,
     missing: &[KeyFact],
     (given, lifted): (usize, usize),
-) -> Say {
+) -> Option<Say> {
     let lost = boundary.survival.as_ref().map_or(0, |survival| survival.lost.len()).saturating_sub(lifted);
     let given_back: Vec<&str> = missing.iter().take(given).map(|fact| fact.text.as_str()).collect();
-    let of = boundary.facts.len().saturating_sub(lifted);
+    let of = boundary.facts.len().checked_sub(lifted).filter(|of| *of > 0)?;
     let kept = words::Kept {
         kept: of - missing.len().min(of),
         of,
@@ -644,5 +644,5 @@ fn tell_person(
         left_out: missing.len() - given_back.len(),
     };
     let text = words::summary_kept(facts.lang, kept);
-    Say { to: Audience::User, text, weight: 70, explains: false, when_said: Vec::new() }
+    Some(Say { to: Audience::User, text, weight: 70, explains: false, when_said: Vec::new() })
 }
