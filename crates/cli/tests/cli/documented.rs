@@ -29,7 +29,7 @@ const OF_THE_READER: [(&str, &str); 14] = [
 ];
 
 /// Not of Tidegate alone: placeholders, other machines, servers.
-const LEFT_OUT: [&str; 3] = ["…", "ssh ", "/local/you"];
+const LEFT_OUT: [&str; 4] = ["…", "ssh ", "/local/you", "tidegate serve"];
 
 fn documents() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

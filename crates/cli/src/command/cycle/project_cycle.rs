@@ -420,7 +420,7 @@ impl ProjectCycle {
             _ if !self.project.here.env.agent => Turn::Closed,
             // The person knows of the failure, and has not said that the cycle may continue.
             None if cycle.last.as_ref().is_some_and(has_failed) => Turn::NeedsYes,
-            Some(turn @ (Turn::Waiting | Turn::NeedsYes | Turn::Interrupted | Turn::Declined)) => turn,
+            Some(turn) if turn.waits() => turn,
             _ => Turn::Open,
         }
     }

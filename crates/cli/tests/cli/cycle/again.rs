@@ -87,7 +87,7 @@ fn an_agent_does_not_answer_its_own_question() {
         (play.because().as_str(), &play.state()["stage"]),
         ("the person has not answered", &json!("sprint"))
     );
-    play.prompt("yes");
+    play.prompt("yes, continue");
     assert!(play.held().contains("for stage audit"));
 }
 

@@ -38,7 +38,8 @@ fn a_manifest_made_anew_inherits_no_passed_gate() {
     let whole = play.text();
     fs::remove_file(play.path()).expect("it can go");
     // Seen by the next call that concerns it.
-    play.spawns().silent();
+    let told = play.spawns().stdout;
+    assert!(told.contains("is gone. No checkpoint blocks agents until it is back."), "{told}");
     let _ = play.writes(&whole.replace("gates:", "old_gates:"));
     assert!(play.denied().contains("has all it needs"), "it has to be passed again");
     play.gate(&["pass", "1"]).ok();
