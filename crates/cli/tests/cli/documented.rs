@@ -11,7 +11,7 @@ use crate::transcript::addressed;
 const SESSION: &str = "5baaddad-4136-48e5-b2ca-88ce0e9e343e";
 
 /// Commands that need something of the reader's own. They must still be understood.
-const OF_THE_READER: [(&str, &str); 14] = [
+const OF_THE_READER: [(&str, &str); 15] = [
     ("memory show log", "a log of theirs"),
     ("memory forget", "rows of theirs"),
     ("memory decision add 12", "a topic of theirs"),
@@ -24,6 +24,7 @@ const OF_THE_READER: [(&str, &str); 14] = [
     ("memory team", "a server of theirs"),
     ("replay", "sessions of theirs"),
     ("uninstall --purge", "a terminal to ask at"),
+    ("workflow note 16", "checkpoints of theirs"),
     ("explain last", "a record"),
     ("trust", "a terminal to ask at"),
 ];

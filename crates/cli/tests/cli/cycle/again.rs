@@ -82,7 +82,7 @@ fn an_agent_does_not_answer_its_own_question() {
     assert!(told.contains("Claude's last message asks you something"), "{told}");
     play.agent(&["resume"]).ok();
     play.finishes("sprint");
-    play.stop().silent();
+    assert!(message(&play.stop()).contains("It continues when you say"));
     assert_eq!(
         (play.because().as_str(), &play.state()["stage"]),
         ("the person has not answered", &json!("sprint"))

@@ -26,7 +26,7 @@ fn severe_findings_outweigh_open_0() {
     let said = play.cycle(&["done", "--metric", "open=0", "--metric", "critical=5"]);
     assert!(said.ok().contains("not done yet: 5 findings are open"), "{said:?}");
     let held = play.held();
-    assert!(held.contains("fix the 5 open findings"), "{held}");
+    assert!(held.contains("Fix the open findings (5 reported)"), "{held}");
     let said = play.cycle(&["done", "--metric", "open=0"]);
     assert!(
         said.ok().contains("not done yet: 5 findings are open"),
