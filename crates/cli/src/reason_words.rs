@@ -235,6 +235,10 @@ const REASONS: &[(&str, &str)] = &[
         "ステージが終わっていないため、完了をブロックしました",
     ),
     ("the state file cannot be read", "状態ファイルを読めません"),
+    (
+        "the state file ends the cycle at a stage that is not done",
+        "終わっていないステージで、状態ファイルがサイクルを終えています",
+    ),
     ("the state file is damaged", "状態ファイルが壊れています"),
     ("the state file is gone", "状態ファイルがなくなりました"),
     (
