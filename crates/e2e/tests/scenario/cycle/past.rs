@@ -16,7 +16,8 @@ fn a_file_that_says_stopped_takes_nothing_past_open_findings() {
     let script = audit(
         [cycle("done --metric open=2"), Reply::bash(edit), cycle("resume --anyway || true")],
         "The audit is over.",
-    );
+    )
+    .main(Reply::text("It is over, really."));
     let model = Model::start(script);
     let mut session = launch(&home, &model).start();
     session.ask("run a cycle");
@@ -60,7 +61,8 @@ fn an_ok_after_a_no_ships_nothing() {
         .main(Reply::text("Understood, I wait."))
         .main(Reply::text("Fine."))
         .main(Reply::text("Going on."))
-        .main(Reply::text("Going on, really."));
+        .main(Reply::text("Going on, really."))
+        .main(Reply::text("Later."));
     let model = Model::start(script);
     let mut session = launch(&home, &model).start();
     let first = session.ask("run a cycle");

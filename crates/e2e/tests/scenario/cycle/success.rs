@@ -211,6 +211,9 @@ fn a_cycle_ships_a_real_commit() {
     model.finish();
 }
 
+const DONE_BEFORE_SHIP: &str =
+    r#"{"stage": "ship", "stages": {"sprint": {"ended": true}, "audit": {"ended": true}}}"#;
+
 #[test]
 fn a_push_is_a_sign_of_ship() {
     let home = Home::new();
@@ -219,7 +222,7 @@ fn a_push_is_a_sign_of_ship() {
     home.git(&["init", "-q", "--bare", &remote.display().to_string()]);
     home.git(&["remote", "add", "origin", &remote.display().to_string()]);
     let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
-    fs::write(file(&home), "{\"stage\": \"ship\"}").expect("a state file");
+    fs::write(file(&home), DONE_BEFORE_SHIP).expect("a state file");
     let script = Script::new()
         .main(cycle("resume"))
         .main(skill("ship"))
@@ -280,12 +283,12 @@ fn a_report_that_contradicts_itself_ends_nothing() {
         .main(cycle("done --metric open=0 --metric critical=5"))
         .main_with(|request| {
             let said = request.last_tool_result().text;
-            assert!(said.contains("is not done yet: critical=5 was reported."), "{said}");
+            assert!(said.contains("is not done yet: 5 findings are open."), "{said}");
             Reply::text("The audit is over.")
         })
         .main_with(|request| {
             let held = request.held_stops().pop().unwrap_or_default();
-            assert!(held.contains("--metric open=N --metric critical=N"), "{held}");
+            assert!(held.contains("--metric open=N"), "{held}");
             cycle("done --metric open=0 --metric critical=0")
         })
         .main_with(|request| {

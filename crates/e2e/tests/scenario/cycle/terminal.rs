@@ -159,13 +159,15 @@ fn typed(home: &Home, model: &Model, launch: Launch<'_>, skills: [&str; 4]) {
     for (stage, name) in stages.into_iter().zip(skills) {
         model.then(skill(name));
         if stage == "ship" {
-            model.then(Reply::bash(COMMIT));
+            model.then(Reply::bash("git commit -q -m 'Ship it'"));
         }
         let open = if stage == "audit" { " --metric open=0" } else { "" };
         model.then(Reply::bash(format!("tidegate cycle done{open}")));
         model.then(Reply::text(format!("the {stage} is over")));
     }
     repository(home);
+    fs::write(home.in_project("shipped.txt"), "shipped").expect("a file");
+    home.git(&["add", "shipped.txt"]);
     let terminal = start(launch.argument("--allowedTools").argument("Bash(git commit:*)"));
     terminal.enter("/dev-cycle add a retry to the uploader");
     terminal.wait_for("dev-cycle is complete. Tokens by stage: sprint ");
