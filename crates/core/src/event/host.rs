@@ -12,7 +12,7 @@ macro_rules! hosts {
             Codex, "codex", "Codex" => codex;
             Copilot, "copilot", "Copilot CLI" => copilot;
             /// Before Gemini CLI, because it also sets that host's variables.
-            Qwen, "qwen", "Qwen Code" => unknown;
+            Qwen, "qwen", "Qwen Code" => qwen;
             Gemini, "gemini", "Gemini CLI" => unknown;
             Factory, "factory", "Factory's droid" => unknown;
             /// The payload shows only that it is not Claude Code.

@@ -13,6 +13,7 @@ pub mod copilot;
 pub mod detect;
 mod head;
 pub mod person;
+pub mod qwen;
 pub mod transcript;
 pub mod unknown;
 pub mod variables;
@@ -22,7 +23,7 @@ use crate::event::action::{PersonQuestion, QuestionAnswers, QuestionCall, Questi
 pub use crate::event::host::Host;
 use crate::event::host::hosts;
 use crate::event::status::StatusInput;
-use crate::event::{Event, EventKind, UnreadableEvent};
+use crate::event::{Event, EventKind, Start, UnreadableEvent};
 use answer::{Answer, Call, Channels, Reply};
 use capability::{Capability, Support};
 use detect::{Signs, Traces};
@@ -69,6 +70,11 @@ pub trait HostWing {
 
     fn channels(_: EventKind) -> Channels {
         Channels::default()
+    }
+
+    /// Whether texts of a session's start arrive, in addition to what its channels say.
+    fn hears_at(_: Start) -> bool {
+        true
     }
 
     /// The strictest call up to this one that the event can carry. A stricter one would be dropped, and the tool would
@@ -208,6 +214,11 @@ macro_rules! dispatch {
             /// [`HostWing::channels`].
             pub fn channels(self, kind: EventKind) -> Channels {
                 match self { $(Host::$host => $folder::Wing::channels(kind),)* }
+            }
+
+            /// [`HostWing::hears_at`].
+            pub fn hears_at(self, start: Start) -> bool {
+                match self { $(Host::$host => $folder::Wing::hears_at(start),)* }
             }
 
             /// [`HostWing::deliverable`].

@@ -177,7 +177,7 @@ impl<'a> MeterScan<'a> {
             used: tokens.used,
             answer: tokens.answer,
             boundary: false,
-            window: None,
+            window: answer.window,
             model: answer.model.as_ref().map(ToString::to_string),
             at: entry.at.unwrap_or_default(),
             current: false,

@@ -8,13 +8,6 @@ pub(super) fn traces(host: Host) -> Traces {
     let none = Traces::default();
     match host {
         Host::Cursor => Traces { programs: &["cursor-agent"], packages: &["cursor-agent"], ..none },
-        Host::Qwen => Traces {
-            hook_variables: &["QWEN_CODE_SESSION_ID"],
-            shell_variables: &["QWEN_CODE", "QWEN_CODE_SESSION_ID"],
-            programs: &["qwen"],
-            packages: &["qwen-code"],
-            ..none
-        },
         Host::Gemini => Traces {
             hook_variables: &["GEMINI_SESSION_ID"],
             shell_variables: &["GEMINI_CLI", "GEMINI_SESSION_ID"],
@@ -37,9 +30,6 @@ pub(super) fn traces(host: Host) -> Traces {
 pub(super) fn sent(host: Host, signs: &Signs<'_>) -> bool {
     match host {
         Host::Cursor => signs.has(&["cursor_version", "conversation_id"]),
-        Host::Qwen => {
-            signs.has(&["tool_call_id", "submitted_prompt", "context_limit"]) || signs.is_below("/.qwen/")
-        }
         Host::Gemini => signs.is_below("/.gemini/") || GEMINI_EVENTS.contains(&signs.event()),
         Host::Unknown => signs.has(&["timestamp", "sessionId", "hookEventName"]),
         _ => false,
