@@ -11,6 +11,7 @@ use tidegate_state::place::PlaceEnv;
 use super::claude_code::registrations::Registration;
 use super::claude_code::{settings_file, settings_text};
 use super::codex;
+use super::qwen;
 use crate::bilingual::Bilingual;
 
 /// The hooks of a host, and the files that have them.
@@ -41,7 +42,7 @@ impl PartialEq for HostHooks {
     }
 }
 
-pub(crate) const HOSTS: &[&HostHooks] = &[&codex::registrations::HOOKS];
+pub(crate) const HOSTS: &[&HostHooks] = &[&codex::registrations::HOOKS, &qwen::registrations::HOOKS];
 
 impl HostHooks {
     pub(crate) fn of(host: Host) -> Option<&'static HostHooks> {

@@ -236,7 +236,11 @@ impl<'a> MeterScan<'a> {
 
     pub fn finish(self) -> Option<TranscriptReading> {
         let (found, _) = self.found?;
-        Some(TranscriptReading { current: self.seen && !found.boundary, window: self.window, ..found })
+        Some(TranscriptReading {
+            current: self.seen && !found.boundary,
+            window: self.window.or(found.window),
+            ..found
+        })
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod claude_code;
 pub mod codex;
+pub mod qwen;
 pub mod transcript;
 
 use std::path::{Path, PathBuf};
@@ -24,6 +25,9 @@ pub fn skill_folders(
         let bases = project.into_iter().chain(place.home.as_deref());
         folders.extend(bases.flat_map(|base| [".codex", ".agents"].map(|name| base.join(name))));
     }
+    if host == Host::Qwen {
+        folders.extend(project.into_iter().chain(place.home.as_deref()).map(|base| base.join(".qwen")));
+    }
     folders
 }
 
@@ -32,6 +36,7 @@ pub fn skill_folders(
 pub fn settings(host: Host, project: Option<&Path>, place: &PlaceEnv, moved: Option<&Path>) -> HostSettings {
     match host {
         Host::Codex => codex::settings::read(project, codex::settings::home(place, moved).as_deref()),
+        Host::Qwen => qwen::settings::read(project, qwen::settings::home(place, moved).as_deref()),
         _ => claude_code::settings::read(project, place.host().as_deref()),
     }
 }

@@ -19,6 +19,8 @@ use crate::host::variables::{HostVariables, Lookup};
 use crate::host::window::{HostSettings, Window};
 use crate::host::{Host, HostWing, head};
 
+pub use window::compaction_percent;
+
 pub struct Wing;
 
 impl HostWing for Wing {

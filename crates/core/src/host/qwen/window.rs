@@ -1,7 +1,12 @@
 //! Qwen Code's windows. It writes the window of a model that it knows into each answer, and takes 200,000 tokens for any
 //! other. It compacts at a share of the window, but early enough for the summary (0.24.4).
 
+use std::borrow::Cow;
+
+use serde::de::{IgnoredAny, MapAccess};
+
 use crate::host::window::{HostSettings, Window};
+use crate::text::json::{Field, Member, read_object, wire_key, wire_object};
 
 const UNKNOWN_MODEL: u64 = 200_000;
 
@@ -18,6 +23,25 @@ pub(super) fn window(told: Option<u64>, used: u64, settings: &HostSettings) -> O
         latest => share.min(latest),
     };
     Some(Window { tokens, compact_at: settings.auto_compact.then_some(compact_at) })
+}
+
+wire_object! {
+    struct WireSettings<'a> {
+        context: WireContext<'a>,
+    }
+}
+
+wire_object! {
+    struct WireContext<'a> {
+        threshold as "autoCompactThreshold": f64,
+    }
+}
+
+/// From a settings file. Qwen Code ignores a share that is none.
+pub fn compaction_percent(settings: &[u8]) -> Option<f64> {
+    let settings = read_object::<WireSettings<'_>>(settings).ok()?;
+    let share = settings.context.get()?.threshold.get().copied()?;
+    (share > 0.0 && share <= 1.0).then_some(share * 100.0)
 }
 
 #[cfg(test)]

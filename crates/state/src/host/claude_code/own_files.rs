@@ -98,11 +98,17 @@ fn identify_path(target: &Path, places: &OwnPlaces<'_>) -> Option<OwnFile> {
     places.memory.filter(|memory| is_store(memory)).map(|_| OwnFile::Memory)
 }
 
-/// Hooks and settings of Codex, by their names: of a project or of the person.
+/// Hooks and settings of other hosts, by their names: of a project or of the person.
+const OF_OTHER_HOSTS: [(&str, &[&str]); 3] = [
+    (".codex", &["hooks.json", "config.toml"]),
+    (".qwen", &["settings.json"]),
+    ("plugins", &["tidegate.js"]),
+];
+
 fn is_of_other_host(real: &Path) -> bool {
-    let names = ["hooks.json", "config.toml"];
-    let is_named = real.file_name().is_some_and(|name| names.iter().any(|known| name == *known));
-    is_named && real.parent().and_then(Path::file_name).is_some_and(|folder| folder == ".codex")
+    let Some(name) = real.file_name() else { return false };
+    let mut named = OF_OTHER_HOSTS.iter().filter(|(_, names)| names.iter().any(|known| name == *known));
+    named.any(|(folder, _)| real.parent().and_then(Path::file_name).is_some_and(|parent| parent == *folder))
 }
 
 /// `Path::join` reallocates the folder to make room for the file, and every edit needs a dozen of these.
