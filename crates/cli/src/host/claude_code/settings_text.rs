@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::registrations::{self, Caller, Calls, OwnEntry, Starts, is_ours};
+use super::server_text;
 use super::status_line::{self, StatusLine, Theirs};
 use crate::bilingual::{Bilingual, both};
 use crate::json_text::{self, Document, Fault, Node};
