@@ -12,8 +12,11 @@ use crate::server::Server;
 
 mod wire;
 
-/// The start of Codex's message that asks for a summary (0.166.0).
-const SUMMARY_MARK: &str = "You are performing a CONTEXT CHECKPOINT COMPACTION";
+/// The starts of messages that ask for a summary: of Codex (0.166.0) and Qwen Code (0.24.4).
+const SUMMARY_MARKS: [&str; 2] = [
+    "You are performing a CONTEXT CHECKPOINT COMPACTION",
+    "You are the component that summarizes a conversation",
+];
 
 /// Far from any compaction.
 const USUAL_PROMPT: u64 = 12_000;
@@ -52,6 +55,11 @@ impl Step {
     pub fn patch(file: &str, old: &str, new: &str) -> Self {
         let patch = format!("*** Begin Patch\n*** Update File: {file}\n@@\n-{old}\n+{new}\n*** End Patch\n");
         Self::freeform("apply_patch", patch)
+    }
+
+    /// One answer with the calls of several.
+    pub fn all(steps: impl IntoIterator<Item = Step>) -> Self {
+        Self { calls: steps.into_iter().flat_map(|step| step.calls).collect(), ..Self::default() }
     }
 
     /// For a prompt of `tokens`.
@@ -95,7 +103,7 @@ impl Request {
 
     fn wants_summary(&self) -> bool {
         let last = self.items().last().map(|item| content_texts(&item["content"])).unwrap_or_default();
-        last.iter().any(|text| text.starts_with(SUMMARY_MARK))
+        last.iter().any(|text| SUMMARY_MARKS.iter().any(|mark| text.starts_with(mark)))
     }
 }
 
@@ -121,7 +129,8 @@ impl State {
         let has_tools = body["tools"].as_array().is_some_and(|tools| !tools.is_empty());
         let request = Request { has_tools, body };
         let step = if request.wants_summary() {
-            Step::text("The work so far, in short.")
+            // Qwen Code takes only a text in this element for a summary.
+            Step::text("<state_snapshot>The work so far, in short.</state_snapshot>")
         } else if has_tools {
             let step = self.steps.get(self.turns).or(self.steps.last()).cloned().unwrap_or_default();
             self.turns += 1;
@@ -167,7 +176,17 @@ impl OpenAi {
     /// The requests that advanced the script, in order of arrival.
     pub fn turns(&self) -> Vec<Request> {
         let state = self.shared.lock();
-        state.requests.iter().filter(|request| request.has_tools).cloned().collect()
+        state
+            .requests
+            .iter()
+            .filter(|request| request.has_tools && !request.wants_summary())
+            .cloned()
+            .collect()
+    }
+
+    /// The requests for a summary.
+    pub fn summaries(&self) -> Vec<Request> {
+        self.shared.lock().requests.iter().filter(|request| request.wants_summary()).cloned().collect()
     }
 
     /// All requests that no model answers, including those to other addresses.

@@ -27,6 +27,8 @@ mod phase_llm;
 #[cfg(unix)]
 mod plugin;
 mod prefix;
+#[cfg(unix)]
+mod qwen;
 mod pressure;
 mod registrations;
 mod skill_gate;
