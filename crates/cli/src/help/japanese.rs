@@ -88,11 +88,14 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("this project, for you alone", "このプロジェクト、自分だけ"),
     ("all your projects", "自分のすべてのプロジェクト"),
     (
-        "Only this agent: claude-code, codex, qwen",
-        "このエージェントだけを対象にします（claude-code、codex、qwen）",
+        "Only this agent: claude-code, codex, qwen, opencode",
+        "このエージェントだけを対象にします（claude-code、codex、qwen、opencode）",
     ),
     ("one agent", "1つのエージェント"),
-    ("Another agent than Claude Code: codex, qwen", "Claude Code 以外のエージェント（codex、qwen）"),
+    (
+        "Another agent than Claude Code: codex, qwen, opencode",
+        "Claude Code 以外のエージェント（codex、qwen、opencode）",
+    ),
     ("for Codex instead of Claude Code", "Claude Code ではなく Codex 用"),
     ("The project's folder", "プロジェクトのフォルダです"),
     ("Your own settings, for all projects", "すべてのプロジェクトに効く、自分の設定に入れます"),

@@ -11,6 +11,7 @@ use tidegate_state::place::PlaceEnv;
 use super::claude_code::registrations::Registration;
 use super::claude_code::{settings_file, settings_text};
 use super::codex;
+use super::opencode;
 use super::qwen;
 use crate::bilingual::Bilingual;
 
@@ -42,7 +43,8 @@ impl PartialEq for HostHooks {
     }
 }
 
-pub(crate) const HOSTS: &[&HostHooks] = &[&codex::registrations::HOOKS, &qwen::registrations::HOOKS];
+pub(crate) const HOSTS: &[&HostHooks] =
+    &[&codex::registrations::HOOKS, &qwen::registrations::HOOKS, &opencode::registrations::HOOKS];
 
 impl HostHooks {
     pub(crate) fn of(host: Host) -> Option<&'static HostHooks> {
@@ -67,7 +69,16 @@ impl HostHooks {
     pub(crate) fn is_installed(&self, project: Option<&Path>, place: &PlaceEnv, program: &str) -> bool {
         let files = [project.and_then(|project| self.file(Some(project), place)), self.file(None, place)];
         let text = |file: PathBuf| settings_file::read_text(&file);
-        files.into_iter().flatten().filter_map(text).any(|text| settings_text::has_ours(&text, program))
+        files.into_iter().flatten().filter_map(text).any(|text| self.has_ours(&text, program))
+    }
+
+    /// Whether the text of its file calls Tidegate.
+    pub(crate) fn has_ours(&self, text: &str, program: &str) -> bool {
+        if self.host == Host::OpenCode {
+            opencode::is_shim(text)
+        } else {
+            settings_text::has_ours(text, program)
+        }
     }
 
     /// The person uses this host.

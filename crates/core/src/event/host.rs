@@ -14,6 +14,7 @@ macro_rules! hosts {
             /// Before Gemini CLI, because it also sets that host's variables.
             Qwen, "qwen", "Qwen Code" => qwen;
             Gemini, "gemini", "Gemini CLI" => unknown;
+            OpenCode, "opencode", "opencode" => opencode;
             Factory, "factory", "Factory's droid" => unknown;
             /// The payload shows only that it is not Claude Code.
             Unknown, "unknown", "An unknown agent" => unknown;

@@ -12,6 +12,7 @@ pub mod codex;
 pub mod copilot;
 pub mod detect;
 mod head;
+pub mod opencode;
 pub mod person;
 pub mod qwen;
 pub mod transcript;

@@ -19,6 +19,7 @@ use super::gathered::Gathered;
 use crate::bilingual::{Bilingual, both};
 use crate::host::claude_code::check as claude_code;
 use crate::host::codex::check as codex;
+use crate::host::opencode::check as opencode;
 use crate::host::qwen::check as qwen;
 
 type Check = fn(&Gathered, &mut Findings);
@@ -41,6 +42,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("hosts", hosts::check),
     ("codex", codex::check),
     ("qwen", qwen::check),
+    ("opencode", opencode::check),
     ("installs", claude_code::installs::check),
     ("disabled", claude_code::disabled::check),
     ("skills", claude_code::skills::check),

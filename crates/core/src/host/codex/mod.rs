@@ -20,6 +20,8 @@ use crate::host::variables::{HostVariables, Lookup};
 use crate::host::window::{HostSettings, Window};
 use crate::host::{Host, HostWing, head};
 
+pub(super) use patch::patched_files;
+
 pub struct Wing;
 
 impl HostWing for Wing {

@@ -16,12 +16,6 @@ pub(super) fn traces(host: Host) -> Traces {
             ..none
         },
         Host::Factory => Traces { hook_variables: &["FACTORY_PROJECT_DIR"], programs: &["droid"], ..none },
-        Host::Unknown => Traces {
-            shell_variables: &["OPENCODE"],
-            programs: &["opencode"],
-            packages: &["opencode", "opencode-ai"],
-            ..none
-        },
         _ => none,
     }
 }
