@@ -19,7 +19,7 @@ use crate::error::CliError;
 use crate::host::claude_code;
 use crate::host::claude_code::IGNORED;
 use crate::host::claude_code::registrations::Caller;
-use crate::host::claude_code::settings_text::{self, Entries};
+use crate::host::claude_code::settings_text::Entries;
 use crate::host::claude_code::shipped::{self, Part, Skill};
 use crate::host::codex;
 use crate::host::opencode;

@@ -18,6 +18,8 @@ mod long_day;
 mod memory;
 #[cfg(unix)]
 mod mcp;
+#[cfg(unix)]
+mod opencode;
 mod parallel;
 #[cfg(unix)]
 mod people;

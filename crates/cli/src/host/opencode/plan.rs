@@ -24,14 +24,14 @@ pub(crate) fn plan_shim(target: &Target, plan: &mut Plan) -> Result<(), CliError
     let new = make_shim(&target.call);
     let detail = both!("plugin with hooks and MCP server", "フックと MCP サーバーのプラグイン");
     let texts = Texts { old, new, without_us: None };
-    plan.write(place, Kind::Shipped, texts, (detail.clone(), detail))
+    plan.write(place, Kind::Settings, texts, (detail.clone(), detail))
 }
 
 pub(crate) fn plan_shim_back(target: &Target, plan: &mut Plan) -> Result<bool, CliError> {
     let Some(place) = target.hooks_of(&HOOKS) else { return Ok(false) };
     match place.read()?.filter(|text| is_shim(text)) {
         Some(old) => {
-            plan.give_back(place, Kind::Shipped, old, None, both!("plugin removed", "プラグインを削除"))
+            plan.give_back(place, Kind::Settings, old, None, both!("plugin removed", "プラグインを削除"))
         }
         None => {
             plan.record.forget(&place.file);
