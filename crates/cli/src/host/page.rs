@@ -17,6 +17,8 @@ journal and memory: what was said in one of them is found from all.
 $ tidegate init --host codex           # this project
 $ tidegate init --user --host codex    # all your projects
 $ tidegate uninstall --host codex
+$ tidegate init --host qwen            # the same for Qwen Code
+$ tidegate init --host opencode        # and for opencode
 ```
 
 `tidegate init` without `--host` is for Claude Code, and names the other agents that you use. `doctor` checks each agent that has
@@ -24,8 +26,9 @@ Tidegate's hooks.
 
 ## What works where
 
-Made from the program's own table. Tests on the real Codex show the gates for edits and \"done\", checks, meter, notes, lost facts and
-memory. Gates before agents start, stages and messages follow from its protocol, and are tested with its payloads only.
+Made from the program's own table. Tests on the real Codex and Qwen Code show the gates for edits and \"done\", checks, meter, notes,
+lost facts and memory; those on the real opencode the same without memory. Gates before agents start, stages and messages follow
+from each protocol, and are tested with its payloads only.
 
 ";
 
@@ -46,10 +49,36 @@ Tested with Codex 0.166.0.
   nothing can be approved there.
 - A limit that is given on Codex's command line (`-c model_auto_compact_token_limit=…`) is not known; one in a `config.toml` is.
 
+## Qwen Code
+
+Tested with Qwen Code 0.24.4.
+
+- Hooks and the MCP server go to `.qwen/settings.json` of the project or of your home (`QWEN_HOME`), the skills to `skills` next to
+  it. Qwen Code reads a project's settings only in a folder that it trusts.
+- The plugin works in Qwen Code, too: it reads the hooks for Claude Code. Use either the plugin or `init --host qwen`.
+- `used` counts the last answer, too, as Qwen Code does when it decides to compact. The window is the one that it writes into its
+  chat record, else its own default of 200,000 tokens.
+- Qwen Code drops what a hook says right after a compaction. Lost facts come with the next tool result or prompt.
+- It announces the results of tools and the reason of a blocked turn as prompts. Tidegate does not take them for yours.
+- Its `.env` files and the `env` of its settings can set variables for hooks. Tidegate cannot tell them from yours there.
+
+## opencode
+
+Tested with opencode 1.18.33. opencode runs plugins, not hooks: `init --host opencode` writes the plugin `tidegate.js` into
+`.opencode/plugins` of the project or of your home (`OPENCODE_CONFIG_DIR`). The plugin starts the program for each event, without
+a shell, and registers the MCP server.
+
+- If the program cannot run, opencode works on without it. The next tool result says once that nothing is gated.
+- A plugin hears that a turn has ended, and cannot block it. If a check is missing, the reason becomes the next prompt.
+  `opencode run` may end before that.
+- The window is the part that opencode fills before it compacts.
+- Conversations in opencode are not recorded: they are in a database of its own. The memory can be searched from there.
+
 ## Agents that are only recorded
 
-Cursor, Gemini CLI, Factory's droid, opencode and agents that Tidegate does not know: it recognises their calls, records them and
-answers nothing. `status`, `doctor` and `journal` say so.
+VS Code, Cursor, Gemini CLI, Factory's droid and agents that Tidegate does not know: it recognises their calls, records them and
+answers nothing. This is unproven: it rests on recorded or documented payloads, and no test runs the real agent. `status`, `doctor` and
+`journal` say so.
 ";
 
 pub(crate) fn hosts_page() -> String {

@@ -15,6 +15,8 @@ macro_rules! hosts {
             Qwen, "qwen", "Qwen Code" => qwen;
             Gemini, "gemini", "Gemini CLI" => unknown;
             OpenCode, "opencode", "opencode" => opencode;
+            /// Before Factory, whose payloads have the same members and more.
+            VsCode, "vscode", "VS Code" => unknown;
             Factory, "factory", "Factory's droid" => unknown;
             /// The payload shows only that it is not Claude Code.
             Unknown, "unknown", "An unknown agent" => unknown;

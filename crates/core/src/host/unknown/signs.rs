@@ -25,6 +25,11 @@ pub(super) fn sent(host: Host, signs: &Signs<'_>) -> bool {
     match host {
         Host::Cursor => signs.has(&["cursor_version", "conversation_id"]),
         Host::Gemini => signs.is_below("/.gemini/") || GEMINI_EVENTS.contains(&signs.event()),
+        // Documented for VS Code's agent and for Factory's droid; neither was seen on a wire.
+        Host::VsCode => {
+            signs.has(&["hookEventName"]) && signs.has(&["sessionId"]) && !signs.has(&FACTORY_MEMBERS)
+        }
+        Host::Factory => signs.has(&["hookEventName"]) && signs.has(&FACTORY_MEMBERS),
         Host::Unknown => signs.has(&["timestamp", "sessionId", "hookEventName"]),
         _ => false,
     }
@@ -32,3 +37,5 @@ pub(super) fn sent(host: Host, signs: &Signs<'_>) -> bool {
 
 const GEMINI_EVENTS: [&str; 7] =
     ["BeforeTool", "AfterTool", "BeforeAgent", "AfterAgent", "PreCompress", "BeforeModel", "AfterModel"];
+
+const FACTORY_MEMBERS: [&str; 2] = ["transcriptPath", "permissionMode"];
