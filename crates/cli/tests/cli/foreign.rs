@@ -30,14 +30,9 @@ fn payloads() -> Vec<(&'static str, Variables, Value)> {
             json!({ "sessionId": session, "timestamp": 1_794_000_000_000_u64, "toolName": "edit", "toolArgs": "{}" }),
         ),
         (
-            "unknown",
+            "vscode",
             &[],
             json!({ "hookEventName": "PreToolUse", "sessionId": session, "tool_name": "editFiles", "tool_input": {} }),
-        ),
-        (
-            "qwen",
-            &[("QWEN_CODE_SESSION_ID", "x"), ("GEMINI_PROJECT_DIR", "/p")],
-            json!({ "hook_event_name": "UserPromptSubmit", "session_id": session, "timestamp": "2026", "prompt": "" }),
         ),
         (
             "gemini",

@@ -34,6 +34,7 @@ mod memory_hooks;
 mod memory_import;
 mod misread;
 mod mutations;
+mod other_hosts;
 mod own_settings;
 mod payloads;
 mod people;

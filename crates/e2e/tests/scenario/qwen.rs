@@ -195,7 +195,8 @@ fn what_a_compaction_lost_comes_back_after_it() {
         .iter()
         .filter_map(|it| it["said"]["model"].as_str())
         .find(|it| it.contains("lost these facts"));
-    assert!(said.is_some_and(|said| said.contains("src/A.java")), "{results:#?}");
+    // Qwen Code itself puts the files of the last steps behind the summary.
+    assert!(said.is_some_and(|said| said.contains("src/logout.py")), "{results:#?}");
     assert!(model.turns().last().expect("a request").says("lost these facts"));
     settle(&home);
 }
@@ -243,6 +244,8 @@ fn the_model_has_the_memory_and_uninstall_takes_all_back() {
     assert!(!results[0].contains("not found"), "{results:#?}");
     let project = home.project().display().to_string();
     tidegate.run(&["uninstall", "--host", "qwen", "--project", &project]);
-    assert!(!home.in_project(".qwen/settings.json").exists() && !home.in_project(".qwen/skills").exists());
+    // Qwen Code adds a version of its own to the file.
+    let settings = fs::read_to_string(home.in_project(".qwen/settings.json")).unwrap_or_default();
+    assert!(!settings.contains("tidegate") && !home.in_project(".qwen/skills").exists(), "{settings}");
     settle(&home);
 }

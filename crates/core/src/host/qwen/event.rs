@@ -25,8 +25,10 @@ pub(super) fn parse(bytes: &[u8], registered: Option<EventKind>) -> Result<Event
     let prompt = prompt.map(|text| Prompt { text: *text, author: author(*text, is_submitted), notice: None });
     let action = tools::action(kind, &mut payload);
     let window = payload.context_limit.get().copied().filter(|window| *window > 0);
+    let name = if kind == begun.kind { begun.name } else { Cow::Borrowed(kind.name()) };
     Ok(Event {
         kind,
+        name,
         thread: match payload.agent_id {
             Field::Missing => Thread::Main,
             id => Thread::Agent { id: id.value(), kind: payload.agent_type.value() },
