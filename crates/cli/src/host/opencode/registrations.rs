@@ -27,7 +27,12 @@ const fn advice(event: EventKind) -> Registration {
 const REGISTRATIONS: &[Registration] = &[
     advice(EventKind::SessionStart),
     advice(EventKind::UserPromptSubmit),
-    Registration { event: EventKind::PreToolUse, matcher: None, gate: true },
+    Registration {
+        event: EventKind::PreToolUse,
+        matcher: Some("edit|write|multiedit|apply_patch|patch"),
+        gate: true,
+    },
+    Registration { event: EventKind::PreToolUse, matcher: Some("task|question"), gate: false },
     advice(EventKind::PostToolUse),
     advice(EventKind::Stop),
     advice(EventKind::SubagentStop),

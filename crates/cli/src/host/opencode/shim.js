@@ -5,6 +5,9 @@ import { spawn } from "node:child_process"
 
 const PROGRAM = "@PROGRAM@"
 const LIMIT_MS = 10000
+// A call that cannot be checked is denied if it edits, and passes if it starts an agent or asks.
+const EDITORS = ["edit", "write", "multiedit", "apply_patch", "patch"]
+const OTHERS = ["task", "question"]
 
 export const Tidegate = async ({ client, directory }) => {
   const parents = new Map()
@@ -25,11 +28,11 @@ export const Tidegate = async ({ client, directory }) => {
     } catch {}
   }
 
-  const run = (name, payload) =>
+  const run = (name, payload, options) =>
     new Promise((resolve) => {
       const done = (answer) => resolve(answer && typeof answer === "object" ? answer : {})
       try {
-        const child = spawn(PROGRAM, ["hook", "--event", name, "--host", "opencode"], {
+        const child = spawn(PROGRAM, ["hook", "--event", name, ...options, "--host", "opencode"], {
           cwd: directory,
           stdio: ["pipe", "pipe", "ignore"],
         })
@@ -70,12 +73,12 @@ export const Tidegate = async ({ client, directory }) => {
     return root
   }
 
-  const call = (name, session, more) => {
+  const call = (name, session, more, options = []) => {
     const root = rootOf(session)
     const agent = root === session ? {} : { agent_id: session }
     const meter = { used: used.get(session), window: windows.get(session) }
     const payload = { opencode: 1, hook_event_name: name, session_id: root, cwd: directory, ...agent, ...meter, ...more }
-    return run(name, payload)
+    return run(name, payload, options)
   }
 
   const begin = async (session) => {
@@ -183,8 +186,11 @@ export const Tidegate = async ({ client, directory }) => {
           })
       }),
     "tool.execute.before": async (input, output) => {
+      const edits = EDITORS.includes(input.tool)
+      if (!edits && !OTHERS.includes(input.tool)) return
       const tool = { tool_name: input.tool, tool_call_id: input.callID, tool_input: output.args }
-      const answer = await safely(() => call("PreToolUse", input.sessionID, tool))
+      const options = edits ? [] : ["--advice"]
+      const answer = await safely(() => call("PreToolUse", input.sessionID, tool, options))
       if (answer && answer.deny) throw new Error(answer.deny)
     },
     "tool.execute.after": (input, output) =>
