@@ -25,7 +25,7 @@ fn payload(event: &str, more: &Value) -> Value {
 }
 
 fn tool(event: &str, name: &str, input: &Value, more: &Value) -> Value {
-    let members = json!({ "tool_name": name, "tool_input": input, "tool_call_id": "call_1" });
+    let members = json!({ "tool_name": name, "tool_input": input, "call_id": "call_1" });
     payload(event, &extended(members, more))
 }
 

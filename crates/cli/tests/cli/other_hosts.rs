@@ -15,7 +15,7 @@ fn qwen(event: &str, more: &Value) -> Value {
 
 fn opencode(event: &str, more: &Value) -> Value {
     let mut payload =
-        json!({ "opencode": 1, "hook_event_name": event, "session_id": "ses_1", "tool_call_id": "c" });
+        json!({ "opencode": 1, "hook_event_name": event, "session_id": "ses_1", "call_id": "c" });
     payload.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
     payload
 }

@@ -42,7 +42,8 @@ const REGISTRATIONS: &[Registration] = &[
 
 /// The plugin starts it without a shell.
 fn handler(program: &str, words: &[&str]) -> Value {
-    json!([[program], words].concat())
+    let line: Vec<&str> = std::iter::once(program).chain(words.iter().copied()).collect();
+    json!(line)
 }
 
 fn plugin_handler(words: &[&str]) -> Value {

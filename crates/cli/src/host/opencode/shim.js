@@ -188,7 +188,7 @@ export const Tidegate = async ({ client, directory }) => {
     "tool.execute.before": async (input, output) => {
       const edits = EDITORS.includes(input.tool)
       if (!edits && !OTHERS.includes(input.tool)) return
-      const tool = { tool_name: input.tool, tool_call_id: input.callID, tool_input: output.args }
+      const tool = { tool_name: input.tool, call_id: input.callID, tool_input: output.args }
       const options = edits ? [] : ["--advice"]
       const answer = await safely(() => call("PreToolUse", input.sessionID, tool, options))
       if (answer && answer.deny) throw new Error(answer.deny)
@@ -198,7 +198,7 @@ export const Tidegate = async ({ client, directory }) => {
         const text = typeof output.output === "string" ? output.output : ""
         const answer = await call("PostToolUse", input.sessionID, {
           tool_name: input.tool,
-          tool_call_id: input.callID,
+          call_id: input.callID,
           tool_input: input.args,
           tool_output: text,
           exit: output.metadata && output.metadata.exit,

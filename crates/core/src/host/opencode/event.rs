@@ -56,7 +56,7 @@ pub(super) fn parse(bytes: &[u8], registered: Option<EventKind>) -> Result<Event
             Field::Missing => Err(FailedStep::MemberMissing("tool_name")),
             Field::WrongType => Err(FailedStep::MemberType("tool_name")),
         },
-        call: payload.tool_call_id.value(),
+        call: payload.call_id.value(),
         action,
         context: (context.used.is_some() || context.window.is_some()).then_some(context),
         ..begun
@@ -172,7 +172,7 @@ wire_object! {
         used: u64,
         window: u64,
         tool_name: Cow<'a, str>,
-        tool_call_id: Cow<'a, str>,
+        call_id: Cow<'a, str>,
         tool_input: ToolInput<'a>,
         tool_output: LongText<'a>,
         exit: f64,
