@@ -71,7 +71,8 @@ a shell, and registers the MCP server.
 - If the program cannot run, opencode works on without it. The next tool result says once that nothing is gated.
 - A plugin hears that a turn has ended, and cannot block it. If a check is missing, the reason becomes the next prompt.
   `opencode run` may end before that.
-- The window is the part that opencode fills before it compacts.
+- The window is the part that opencode fills before it compacts. opencode counts an answer after its tools have run, so `used` is
+  that of the answer before.
 - Conversations in opencode are not recorded: they are in a database of its own. The memory can be searched from there.
 
 ## Agents that are only recorded
