@@ -25,8 +25,13 @@ pub fn skill_folders(
         let bases = project.into_iter().chain(place.home.as_deref());
         folders.extend(bases.flat_map(|base| [".codex", ".agents"].map(|name| base.join(name))));
     }
-    if host == Host::Qwen {
-        folders.extend(project.into_iter().chain(place.home.as_deref()).map(|base| base.join(".qwen")));
+    let own = match host {
+        Host::Qwen => Some(".qwen"),
+        Host::OpenCode => Some(".opencode"),
+        _ => None,
+    };
+    if let Some(own) = own {
+        folders.extend(project.into_iter().chain(place.home.as_deref()).map(|base| base.join(own)));
     }
     folders
 }
