@@ -4,6 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+use crate::answer::unfold;
 use crate::sandbox::Sandbox;
 
 fn qwen(event: &str, more: &Value) -> Value {
@@ -88,7 +89,7 @@ fn init_and_uninstall_leave_qwens_settings_as_they_were() {
     let again = sandbox.run(&["init", "--host", "qwen", "--project", &project]);
     assert!(again.ok().contains("Nothing to change"), "{again:?}");
     let doctor = sandbox.run(&["doctor", "--all", "--project", &project]);
-    assert!(doctor.stdout.contains("settings.json has all of Tidegate's hooks"), "{doctor:?}");
+    assert!(unfold(&doctor.stdout).contains("settings.json has all of Tidegate's hooks"), "{doctor:?}");
     let _ = sandbox.run(&["uninstall", "--host", "qwen", "--project", &project]);
     assert_eq!(fs::read_to_string(&file).expect("a file"), before);
     assert!(!folder.join("skills").exists());
@@ -120,11 +121,11 @@ fn the_plugin_for_opencode_comes_and_goes() {
     let again = sandbox.run(&["init", "--host", "opencode", "--project", &project]);
     assert!(again.ok().contains("Nothing to change"), "{again:?}");
     let doctor = sandbox.run(&["doctor", "--all", "--project", &project]);
-    assert!(doctor.stdout.contains("tidegate.js is this version's plugin"), "{doctor:?}");
+    assert!(unfold(&doctor.stdout).contains("tidegate.js is this version's plugin"), "{doctor:?}");
     fs::write(&file, "// Tidegate for opencode. An older one.\n").expect("the plugin");
     let doctor = sandbox.run(&["doctor", "--project", &project]);
     assert!(
-        doctor.code == Some(1) && doctor.stdout.contains("is not the plugin of this version"),
+        doctor.code == Some(1) && unfold(&doctor.stdout).contains("is not the plugin of this version"),
         "{doctor:?}"
     );
     let _ = sandbox.run(&["init", "--host", "opencode", "--project", &project]).ok();
