@@ -5,9 +5,11 @@ mod browser;
 mod built;
 mod client;
 mod deps;
+mod dist;
 mod docs;
 mod e2e;
 mod hosts;
+mod installs;
 mod layers;
 mod notices;
 mod package;
@@ -34,6 +36,8 @@ Usage: cargo xtask COMMAND
                              (crates/e2e/scenarios.txt) it leaves what these hardly affect to CI, unless --all
   e2e [--client V] [FILTER]  the scenarios on the real client (V: a version, or latest) and on other hosts
   browser                    the pages of `tidegate serve` in Chromium
+  dist [--out DIR]           what a release is, for this machine: archive, npm and Debian packages, plugin, sums, SBOM
+  installs                   each of these packages in a clean home: demo, init, a hook, doctor, uninstall, the client
   deps [--write]             what the hook depends on, against crates/hook/dependencies.txt
   layers                     modules of the core use only those above them in lib.rs
   words                      texts for people and models avoid words that readers stumbled over
@@ -93,6 +97,8 @@ fn dispatch(arguments: &[String]) -> Done {
         ["test", "--all"] => test::run(true),
         ["e2e", rest @ ..] => e2e::run(rest),
         ["browser"] => browser::run(),
+        ["dist", rest @ ..] => dist::run(rest),
+        ["installs"] => installs::run(),
         ["deps"] => deps::check(),
         ["deps", "--write"] => deps::write(),
         ["layers"] => layers::check(),
