@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: &[&str]) -> Done {
 /// From the program that was built last. Other files in the folder stay.
 pub(crate) fn make(folder: &Path) -> Done {
     let release = Release::of(&shipped::program()?)?;
-    let target = format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS);
+    let target = target()?;
     let name = format!("tidegate-{}-{target}", release.version);
     let mut files = vec![
         (format!("{name}.tar.gz"), release.tarball().below(&name).tar_gz(release.time)?),
@@ -83,6 +83,13 @@ pub(crate) fn make(folder: &Path) -> Done {
         let _ = writeln!(sums, "{}  {name}", sha256(content));
     }
     fs::write(folder.join(SUMS), sums).while_(SUMS)
+}
+
+/// As rustc calls this machine, and as `cargo binstall` asks for it.
+fn target() -> Done<String> {
+    let said = workspace::read_output(Command::new("rustc").arg("-vV"))?;
+    let host = said.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_owned).ok_or_else(|| Failure::new("rustc names no host"))
 }
 
 fn sums(folder: &Path) -> Done<String> {
