@@ -8,6 +8,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use tidegate_core::event::SessionId;
 use tidegate_core::feature::marks::ClientProcess;
 use tidegate_core::host::Host;
 use tidegate_core::host::claude_code::settings_file::Guard;
@@ -18,6 +19,9 @@ use crate::process::Processes;
 
 /// Variables that an administrator sets for all users.
 const MANAGED: &str = "/etc/claude-code/managed-settings.json";
+
+/// Names the session to the commands of its agent.
+const SESSION: &str = "CLAUDE_CODE_SESSION_ID";
 
 /// Variables that a person gave the client, at its start or in the person's own settings. The client also keeps those
 /// of a project's settings in its environment, even after the file is gone.
@@ -137,6 +141,16 @@ pub fn is_above(known: &[ClientProcess]) -> bool {
     let processes = Processes::of_system();
     let is_known = |above: u64| describe(processes, above).is_some_and(|above| known.contains(&above));
     known.is_empty() || processes.above(u64::from(std::process::id())).any(is_known)
+}
+
+/// Whether an agent of another session, with these clients, started the client that calls this hook: it runs below one of them, or
+/// has that session's variable from the agent's shell. An agent that clears the variable and starts it apart is not seen.
+pub fn is_started_by(session: &SessionId, clients: &[ClientProcess]) -> bool {
+    if !clients.is_empty() && is_above(clients) {
+        return true;
+    }
+    let variables = find_above(None).and_then(OwnVariables::read);
+    variables.is_some_and(|own| own.get(SESSION).is_some_and(|id| id == session.as_str()))
 }
 
 /// The client named by a variable, if it is above this process; else the nearest one by its program.
