@@ -107,9 +107,8 @@ pub(super) fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'
 
 /// Not an answer to whoever started this agent, and not the end of another one.
 fn gives_work(input: &ToolInput<'_>) -> bool {
-    let is_end = |message: &SentMessage<'_>| {
-        message.kind.get().is_some_and(|kind| kind.starts_with("shutdown_"))
-    };
+    let is_end =
+        |message: &SentMessage<'_>| message.kind.get().is_some_and(|kind| kind.starts_with("shutdown_"));
     let is_above = |to: &Cow<'_, str>| matches!(to.as_ref(), "main" | "team-lead");
     !input.message.get().is_some_and(is_end) && !input.to.get().is_some_and(is_above)
 }

@@ -44,7 +44,8 @@ pub fn runs_in_agent(name: &str, folders: &[PathBuf], host: Option<&Path>) -> bo
     let mut places = if plugin.is_some() { of_plugins() } else { Vec::new() };
     places.extend(folders.iter().cloned());
     let forks = |folder: &PathBuf| {
-        let files = [folder.join("skills").join(name).join("SKILL.md"), folder.join(format!("commands/{name}.md"))];
+        let files =
+            [folder.join("skills").join(name).join("SKILL.md"), folder.join(format!("commands/{name}.md"))];
         files.iter().any(|file| bounded::read(file, LARGEST).is_ok_and(|text| forks_by_head(&text)))
     };
     places.iter().any(forks)
