@@ -43,6 +43,10 @@ pub struct CycleStanding {
     pub min_left: Vec<u64>,
     /// The session that it steers is gone. Determined only when another session begins.
     pub owner_gone: bool,
+    /// This machine never had the session that it names. Determined only when a session begins.
+    pub foreign: bool,
+    /// A session heard of it with this content.
+    pub foreign_told: bool,
     pub evidence: StageEvidence,
 }
 
@@ -60,7 +64,17 @@ impl CycleStanding {
         let of_project = project.is_none_or(of_project);
         let state = parsed.and_then(|state| state.check_names(cycle.as_ref()).map(|()| state));
         let evidence = StageEvidence::default();
-        CycleStanding { state, text, of_project, cycle, min_left: Vec::new(), owner_gone: false, evidence }
+        CycleStanding {
+            state,
+            text,
+            of_project,
+            cycle,
+            min_left: Vec::new(),
+            owner_gone: false,
+            foreign: false,
+            foreign_told: false,
+            evidence,
+        }
     }
 
     /// Another session with a stage of this cycle under way.
