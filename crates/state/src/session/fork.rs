@@ -46,7 +46,8 @@ pub fn inherit(
     copied.session.transcript = None;
     copied.memory.spooled = None;
     copied.approval.requests.clear();
-    copied.cycle.stage = None;
+    copied.pressure.said.before_fork = true;
+    (copied.cycle.stage, copied.cycle.ahead) = (None, false);
     let folder = state.session(fork);
     let lock = marks::lock_shared(&folder).ok()?;
     // First, because a mark may refer to it.
