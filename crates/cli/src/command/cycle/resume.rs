@@ -66,7 +66,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let owner = owner.and_then(|owner| place.project.here.session(Some(owner)).ok());
     let mut given = None;
     if approval::is_by_agent(&place.project.here.env)
-        && !is_known(state, cycle, at, [Some(&session), owner.as_ref()])
+        && (has_ended(&place, state) || !is_known(state, cycle, at, [Some(&session), owner.as_ref()]))
     {
         match ask_to_adopt(args, &place, state, name)? {
             Consent::Given(yes) => given = Some(yes),
@@ -102,6 +102,12 @@ fn is_known(state: &CycleState, cycle: &Cycle, at: usize, sessions: [Option<&Ses
         .flatten()
         .flat_map(|session| [&session.marks.cycle.stage, &session.marks.cycle.last]);
     at == 0 || own.flatten().any(|own| has_reached(own, state, cycle, at))
+}
+
+/// The history has this run: a file that tells of it again was made up from an old one.
+fn has_ended(place: &ProjectCycle, state: &CycleState) -> bool {
+    let id = state.run_id();
+    cycle::read_runs(&place.project.here.state, &place.project.root).iter().any(|run| run.id == id)
 }
 
 fn ask_to_adopt(

@@ -55,7 +55,8 @@ pub(super) fn run(args: &Args) -> Outcome {
     check_named(args.manifest.as_deref(), &standing.path)?;
     let manifest = usable_manifest(&standing)?;
     let open = Open::of(&standing, manifest);
-    if manifest.complete && open.gates.is_empty() {
+    let is_used = standing.owner.as_deref().is_some_and(|owner| !owner.is_empty());
+    if manifest.complete && (open.gates.is_empty() || !is_used) {
         let name = &manifest.name;
         return Err(CliError::new(both!(
             "the workflow {name} is complete already",

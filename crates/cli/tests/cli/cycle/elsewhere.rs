@@ -94,3 +94,21 @@ fn after_a_clear_one_word_of_the_person_is_enough() {
     play.prompt("continue");
     assert!(play.held().contains("for stage audit"));
 }
+
+/// A session of this machine reached ship, in a cycle that is over.
+#[test]
+fn a_cycle_that_ended_takes_no_other_work_forward() {
+    let play = Play::new();
+    play.uses(10_000);
+    play.start();
+    play.finishes("sprint");
+    assert!(play.held().contains("for stage audit"));
+    play.finishes("audit");
+    assert!(play.held().contains("for stage ship"));
+    let at_ship = play.text();
+    play.cycle(&["abandon"]).ok();
+    play.write(&at_ship);
+    let refused = by_agent_of(&play.sandbox, &["cycle", "resume"], "s-1");
+    assert!(refused.failed().contains("needs a person's yes"), "{refused:?}");
+    assert_eq!(play.text(), at_ship);
+}

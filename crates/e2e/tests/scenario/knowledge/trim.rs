@@ -83,7 +83,8 @@ fn a_merge_that_is_not_resolved_stays_to_the_byte() {
 
     assert_eq!(scene.text(PROGRESS), merged);
     assert!(!scene.path(ARCHIVE).exists());
-    let said = run.hook_responses().into_iter().filter(|hook| hook.stdout.contains("conflict markers")).count();
+    let said =
+        run.hook_responses().into_iter().filter(|hook| hook.stdout.contains("conflict markers")).count();
     assert_eq!(said, 1, "once");
     settle(&tidegate, &model);
 }
