@@ -12,7 +12,7 @@ use serde_json::json;
 use tidegate_core::event::{EventKind, SessionId};
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::cycle::effect::{CycleStep, Effect};
-use tidegate_core::feature::cycle::standing::{CycleStanding, StageEvidence, is_session_live};
+use tidegate_core::feature::cycle::standing::{CycleOrigin, CycleStanding, StageEvidence, is_session_live};
 use tidegate_core::feature::cycle::state::{MAX_SESSIONS_TOLD, STATE_FILE};
 use tidegate_core::feature::cycle::{CycleRun, CycleState, DoneWhen, Head, Stage, StageStart, history};
 use tidegate_core::feature::facts::{Facts, Known};
@@ -215,8 +215,10 @@ pub(super) fn read_facts(facts: &Facts<'_>, here: &HookContext<'_>) -> Known<Cyc
     {
         let owner = standing.other_owner(here.session.as_str());
         standing.owner_gone = owner.is_some_and(|owner| !is_live(state, owner, here.now, here.is_running));
-        standing.foreign = standing.state.as_ref().is_ok_and(|found| is_foreign(state, found));
-        standing.foreign_told = standing.foreign && is_foreign_told(state, root, &standing.text);
+        if standing.state.as_ref().is_ok_and(|found| is_foreign(state, found)) {
+            let is_told = is_foreign_told(state, root, &standing.text);
+            standing.origin = if is_told { CycleOrigin::ElsewhereTold } else { CycleOrigin::Elsewhere };
+        }
     }
     if facts.event.kind == EventKind::Stop
         && let Known::Value(standing) = &mut known

@@ -2,7 +2,7 @@
 
 use crate::feature::cycle::effect;
 use crate::feature::cycle::policy::{report_unusable, set_aside_damaged, stage_project};
-use crate::feature::cycle::standing::CycleStanding;
+use crate::feature::cycle::standing::{CycleOrigin, CycleStanding};
 use crate::feature::cycle::state::{MAX_SESSIONS_TOLD, OUT_OF_CONTEXT, STATE_FILE};
 use crate::feature::cycle::{Cycle, CycleDamage, CycleState, CycleStatus, words};
 use crate::feature::facts::{Facts, Known};
@@ -12,6 +12,8 @@ use crate::meter::short_tokens;
 
 /// A notice that is given once per session.
 pub(super) const RESUME_OFFERED: &str = "cycle waits";
+
+const FROM_ELSEWHERE: &str = "the cycle comes from elsewhere";
 
 /// A session begins in a project whose cycle stopped, or was left in the middle of a stage.
 pub(super) fn offer_resume(facts: &Facts<'_>) -> Verdict {
@@ -49,8 +51,10 @@ pub(super) fn offer_resume(facts: &Facts<'_>) -> Verdict {
     if !facts.person.may_be_there() {
         return Verdict::silent("the session is unattended");
     }
-    if standing.foreign {
-        return report_foreign(facts, standing, state);
+    match standing.origin {
+        CycleOrigin::Here => {}
+        CycleOrigin::Elsewhere => return report_foreign(facts, standing, state),
+        CycleOrigin::ElsewhereTold => return Verdict::silent(FROM_ELSEWHERE),
     }
     let told = facts.marks.value().is_some_and(|marks| marks.session.noticed(RESUME_OFFERED));
     if told || state.resume_told.iter().any(|told| told == session) {
@@ -80,10 +84,6 @@ pub(super) fn offer_resume(facts: &Facts<'_>) -> Verdict {
 
 /// Somebody committed the file, or copied it from another machine. It is not rewritten, so a private note says that it was told.
 fn report_foreign(facts: &Facts<'_>, standing: &CycleStanding, state: &CycleState) -> Verdict {
-    let because = "the cycle comes from elsewhere";
-    if standing.foreign_told {
-        return Verdict::silent(because);
-    }
     let told = effect::Effect::ForeignTold { project: stage_project(facts), text: standing.text.clone() };
     let to_model = format!(
         "Leave .claude/{STATE_FILE} as it is: it tells of a cycle that no session on this machine had. The person can take it over with \
@@ -92,7 +92,7 @@ fn report_foreign(facts: &Facts<'_>, standing: &CycleStanding, state: &CycleStat
     let to_user = words::foreign(facts.lang, &state.cycle, &state.stage);
     let say = |to, text, weight| Say { to, text, weight, explains: false, when_said: Vec::new() };
     let to_user = Say { when_said: vec![Effect::Cycle(told)], ..say(Audience::User, to_user, 60) };
-    Verdict { says: vec![say(Audience::Model, to_model, 90), to_user], ..Verdict::silent(because) }
+    Verdict { says: vec![say(Audience::Model, to_model, 90), to_user], ..Verdict::silent(FROM_ELSEWHERE) }
 }
 
 fn ended_stages(cycle: &Cycle, state: &CycleState) -> Vec<String> {

@@ -29,6 +29,17 @@ pub struct StageEvidence {
     pub written: Vec<String>,
 }
 
+/// Where the session that the file names was. Determined only when a session begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CycleOrigin {
+    /// On this machine, or the file names none.
+    #[default]
+    Here,
+    Elsewhere,
+    /// A session heard of it with this content.
+    ElsewhereTold,
+}
+
 /// The state file and its context.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CycleStanding {
@@ -43,10 +54,7 @@ pub struct CycleStanding {
     pub min_left: Vec<u64>,
     /// The session that it steers is gone. Determined only when another session begins.
     pub owner_gone: bool,
-    /// This machine never had the session that it names. Determined only when a session begins.
-    pub foreign: bool,
-    /// A session heard of it with this content.
-    pub foreign_told: bool,
+    pub origin: CycleOrigin,
     pub evidence: StageEvidence,
 }
 
@@ -71,8 +79,7 @@ impl CycleStanding {
             cycle,
             min_left: Vec::new(),
             owner_gone: false,
-            foreign: false,
-            foreign_told: false,
+            origin: CycleOrigin::Here,
             evidence,
         }
     }

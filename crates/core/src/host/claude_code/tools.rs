@@ -86,7 +86,13 @@ pub(super) fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'
                 answer: response.and_then(|response| response.content.get()?.0),
             }
         }
-        MESSAGE_TOOL => gives_work(&known(input)).then_some(Action::Message).unwrap_or_default(),
+        MESSAGE_TOOL => {
+            if gives_work(&known(input)) {
+                Action::Message
+            } else {
+                Action::Other
+            }
+        }
         question::TOOL => Action::Question,
         "Read" => Action::Read(known(input).file_path.value()),
         "TaskStop" | "KillShell" => Action::StopTask(known(input).task_id.value()),

@@ -4,7 +4,7 @@ use tidegate_core::feature::config::Config;
 use tidegate_core::feature::cycle::effect::Effect as CycleEffect;
 use tidegate_core::feature::cycle::history::StageCost;
 use tidegate_core::feature::cycle::marks::{DroppedCycle, Mark as CycleMark};
-use tidegate_core::feature::cycle::standing::CycleStanding;
+use tidegate_core::feature::cycle::standing::{CycleOrigin, CycleStanding};
 use tidegate_core::feature::cycle::{ActiveStage, Cycle, CycleRun, DoneWhen, Head, MinLeft, Turn, history};
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::knowledge::marks::Mark as KnowledgeMark;
@@ -47,10 +47,7 @@ pub(crate) struct Draft {
     wrote: Vec<String>,
     /// Instead of those of the built-in cycle.
     done_when: Option<Vec<DoneWhen>>,
-    /// No session of this machine had the file.
-    foreign: bool,
-    /// A session heard of it.
-    foreign_told: bool,
+    origin: CycleOrigin,
 }
 
 pub(super) static CYCLE: Room = Room {
@@ -143,9 +140,12 @@ pub(super) static CYCLE: Room = Room {
         }),
         ("file", |case, cell| {
             let rest = cell.strip_suffix(", told").unwrap_or(cell);
-            case.cycle.foreign_told = rest != cell;
             let file = rest.strip_suffix(", from elsewhere").unwrap_or(rest);
-            case.cycle.foreign = file != rest;
+            case.cycle.origin = match (file != rest, rest != cell) {
+                (false, _) => CycleOrigin::Here,
+                (true, false) => CycleOrigin::Elsewhere,
+                (true, true) => CycleOrigin::ElsewhereTold,
+            };
             case.cycle.file = Some(file.into());
         }),
         ("waits", |case, cell| {
@@ -232,7 +232,7 @@ impl Draft {
             |name| config.policies.cycle.cycle(name),
             |project| project == "/p",
         );
-        (standing.foreign, standing.foreign_told) = (self.foreign, self.foreign_told);
+        standing.origin = self.origin;
         standing.owner_gone = self.file.as_ref().is_some_and(|file| file.ends_with(", gone"));
         if let (Ok(state), Some(cycle)) = (&mut standing.state, &mut standing.cycle) {
             let stages = 0..cycle.stages.len();
@@ -471,7 +471,8 @@ fn what(case: &mut Situation, cell: &str) {
         }
         "from elsewhere, at a start" => {
             event(case, "startup");
-            (case.cycle.history, case.cycle.file, case.cycle.foreign) = (None, Some("stopped".into()), true);
+            (case.cycle.history, case.cycle.file) = (None, Some("stopped".into()));
+            case.cycle.origin = CycleOrigin::Elsewhere;
         }
         "not done" => at("audit", "-"),
         "complete" => {

@@ -35,10 +35,10 @@ pub struct OwnVariables {
 
 impl OwnVariables {
     pub fn read(client: u64) -> Option<OwnVariables> {
-        read_initial(client).map(OwnVariables::parse)
+        read_initial(client).map(|block| OwnVariables::parse(&block))
     }
 
-    fn parse(block: Vec<u8>) -> OwnVariables {
+    fn parse(block: &[u8]) -> OwnVariables {
         let variables = block.split(|byte| *byte == 0).filter_map(|variable| {
             let at = variable.iter().position(|byte| *byte == b'=')?;
             Some((decode(&variable[..at]), decode(&variable[at + 1..])))
@@ -163,9 +163,9 @@ fn is_started_by_in(
     clients: &[ClientProcess],
 ) -> bool {
     let is_known = |above: u64| describe(processes, above).is_some_and(|above| clients.contains(&above));
-    let names_it = |own: OwnVariables| own.get(SESSION).is_some_and(|id| id == session.as_str());
+    let names_it = |own: &OwnVariables| own.get(SESSION).is_some_and(|id| id == session.as_str());
     processes.above(caller).any(is_known)
-        || processes.variables(caller).map(OwnVariables::parse).is_some_and(names_it)
+        || processes.variables(caller).is_some_and(|block| names_it(&OwnVariables::parse(&block)))
 }
 
 /// The client named by a variable, if it is above this process; else the nearest one by its program.
