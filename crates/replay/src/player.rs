@@ -292,6 +292,7 @@ impl<'a> Player<'a> {
             ignored: &[],
             in_time: &|| true,
             is_running: |_| None,
+            is_started_by: |_, _| false,
         };
         // Facts of other rooms would come from this machine.
         let needs = pipeline::needs(event, self.marks.as_ref(), self.config);

@@ -125,6 +125,17 @@ pub struct BackgroundTask<'a> {
     pub is_running: bool,
 }
 
+/// How a tool call gives work to an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentWork<'e> {
+    /// It starts one.
+    Spawn,
+    /// It speaks to one that was started before.
+    Message,
+    /// It invokes this skill, which may run in an agent.
+    Skill(&'e str),
+}
+
 /// A session id that can be a file name: 1 to 128 of `A-Z a-z 0-9 _ -`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionId(String);
@@ -464,6 +475,17 @@ impl<'a> Event<'a> {
         );
         match &self.action {
             Action::Spawn { task, kind, .. } if is_tool => Some((task, kind)),
+            _ => None,
+        }
+    }
+
+    /// A call that gives work to an agent, or may, before it happens.
+    pub fn agent_work(&self) -> Option<AgentWork<'_>> {
+        match &self.action {
+            _ if self.kind != EventKind::PreToolUse => None,
+            Action::Spawn { .. } => Some(AgentWork::Spawn),
+            Action::Message => Some(AgentWork::Message),
+            Action::Skill { name: Some(name), .. } => Some(AgentWork::Skill(name)),
             _ => None,
         }
     }

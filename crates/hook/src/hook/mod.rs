@@ -316,6 +316,7 @@ impl Hook {
             ignored: &env.ignored,
             in_time,
             is_running: client::is_running,
+            is_started_by: client::is_started_by,
         }
     }
 

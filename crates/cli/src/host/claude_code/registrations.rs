@@ -46,7 +46,7 @@ pub(crate) const REGISTRATIONS: &[Registration] = &[
     // A failure of Tidegate is no reason to stop an agent from being spawned.
     Registration {
         event: EventKind::PreToolUse,
-        matcher: Some("AskUserQuestion|ExitWorktree|Agent|Task|Workflow"),
+        matcher: Some("AskUserQuestion|ExitWorktree|Agent|Task|Workflow|SendMessage|Skill"),
         gate: false,
     },
     advice(EventKind::PostToolUse),
@@ -444,6 +444,7 @@ pub(crate) fn is_tidegate(path: &str, program: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tidegate_core::host::claude_code::tools::{AGENT_TOOLS, SPAWNING_TOOLS};
 
     #[test]
     fn only_gates_block_and_only_where_everybody_has_the_program() {
@@ -467,7 +468,7 @@ mod tests {
     fn every_tool_that_starts_agents_is_matched() {
         let advised = REGISTRATIONS.iter().find(|it| it.event == EventKind::PreToolUse && !it.gate).unwrap();
         let matched: Vec<&str> = advised.matcher.unwrap().split('|').collect();
-        for tool in tidegate_core::host::claude_code::tools::SPAWNING_TOOLS {
+        for tool in SPAWNING_TOOLS.iter().chain(AGENT_TOOLS) {
             assert!(matched.contains(tool), "{tool}");
         }
     }

@@ -30,6 +30,7 @@ pub mod differences;
 pub mod boundary;
 pub mod compaction;
 pub mod compound_nudge;
+pub mod conflict;
 pub mod constraint;
 pub mod document;
 pub mod effect;

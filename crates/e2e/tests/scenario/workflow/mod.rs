@@ -16,6 +16,7 @@ mod failed_agent;
 mod kept_facts;
 mod lost_manifest;
 mod next_session;
+mod other_agents;
 mod spawning;
 
 const MANIFEST: &str = ".claude/.output/features/x/MANIFEST.yaml";

@@ -131,6 +131,9 @@ impl Policy for Compaction {
             EventKind::UserPromptSubmit | EventKind::PostToolUse if lost || kept => Some(needs(true)),
             // Lost facts cannot be given back there, and the person hears of both together.
             EventKind::Stop if kept && !lost => Some(needs(true)),
+            EventKind::PostToolUse | EventKind::Stop => {
+                marks.is_some_and(|marks| !marks.knowledge.lifted.is_empty()).then(|| needs(false))
+            }
             _ => None,
         }
     }
@@ -159,13 +162,24 @@ impl Policy for Compaction {
                 let mut verdict =
                     if facts.event.follows_compaction() { report_recovery(facts) } else { list_once(facts) };
                 verdict.says.extend(mention_handoff(facts));
+                verdict.says.extend(mention_conflicts(facts));
                 if facts.event.follows_compaction() {
                     give_back_at_start(facts, config, &mut verdict);
                 }
                 verdict
             }
             EventKind::PostCompact => measure_summary(facts),
-            _ => tell_summary(facts, config),
+            _ => {
+                let notes = facts.marks.value().map(|marks| marks.session.notes.as_slice());
+                let waits = |note| notes.is_some_and(|notes| notes.contains(&note));
+                let mut verdict = match facts.event.kind {
+                    EventKind::Stop if !waits(Note::Kept) || waits(Note::Lost) => Verdict::pass(),
+                    _ if waits(Note::Kept) || waits(Note::Lost) => tell_summary(facts, config),
+                    _ => Verdict::pass(),
+                };
+                tell_lifted(facts, &mut verdict);
+                verdict
+            }
         }
     }
 }
@@ -319,7 +333,9 @@ fn report_recovery(facts: &Facts<'_>) -> Verdict {
                 write!(text, " {} not reviewed; the user can run `/compound`.", words::notes_are(waiting));
         }
     }
-    let moved = knowledge.entries.saturating_sub(KEPT_ENTRIES);
+    // Nothing is moved out of a merge that is not resolved.
+    let is_settled = !knowledge.conflicts.iter().any(|name| [flow::FILE, flow::ARCHIVE].contains(name));
+    let moved = if is_settled { knowledge.entries.saturating_sub(KEPT_ENTRIES) } else { 0 };
     let files = files_after_trim(moved, knowledge, facts.now);
     if !files.is_empty() {
         let first = format!("Files in {CONTEXT_FOLDER}:");
@@ -400,6 +416,20 @@ fn mention_handoff(facts: &Facts<'_>) -> Vec<Say> {
         says.push(say(Audience::User, words::handoff_waits(facts.lang, age / 60_000), Vec::new()));
     }
     says
+}
+
+/// Tells the person once per session of files with conflict markers: until they are resolved, nothing is written there.
+fn mention_conflicts(facts: &Facts<'_>) -> Option<Say> {
+    let names = &facts.knowledge.files.as_ref()?.conflicts;
+    let notice = format!("conflict {}", names.join(" "));
+    let is_told = facts.marks.value().is_some_and(|marks| marks.session.noticed(&notice));
+    (!names.is_empty() && !is_told && facts.person.may_be_there()).then(|| Say {
+        to: Audience::User,
+        text: words::conflicts(facts.lang, names),
+        weight: 70,
+        explains: false,
+        when_said: vec![Effect::mark(SessionMark::Notice(notice))],
+    })
 }
 
 fn is_new_conversation(facts: &Facts<'_>) -> bool {
@@ -583,6 +613,24 @@ fn tell_summary(facts: &Facts<'_>, config: &Config) -> Verdict {
         verdict.says.extend(tell_person(facts, &boundary, &missing, (given, lifted)));
     }
     verdict
+}
+
+/// A constraint counts as taken back by the words of a prompt: a person who did not mean that can say so.
+fn tell_lifted(facts: &Facts<'_>, verdict: &mut Verdict) {
+    let lifted = facts.marks.value().map(|marks| marks.knowledge.lifted.as_slice()).unwrap_or_default();
+    let Some(first) = lifted.first().filter(|_| facts.event.kind != EventKind::UserPromptSubmit) else {
+        return;
+    };
+    let told = Effect::mark(Mark::LiftTold);
+    if !facts.person.may_be_there() {
+        verdict.effects.push(told);
+        return;
+    }
+    let text = words::constraint_lifted(facts.lang, first, lifted.len() - 1);
+    verdict.says.push(Say { to: Audience::User, text, weight: 65, explains: false, when_said: vec![told] });
+    if verdict.because.is_empty() {
+        verdict.because = "the person took a constraint back";
+    }
 }
 
 /// They are given, or no longer true.
