@@ -32,6 +32,7 @@ const MOST: usize = 10;
 pub fn find_constraints(prompt: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut buffer = String::new();
+    let mut before_is_found = false;
     let own = own_part(prompt);
     // Other languages have no short list of cues.
     if own.is_ascii() && !english::has_cue(own) {
@@ -39,11 +40,24 @@ pub fn find_constraints(prompt: &str) -> Vec<&str> {
     }
     sentences::for_each_sentence(own, |range| {
         let sentence = &own[range];
-        if found.len() < MOST && judge(sentence, &mut buffer) {
+        // What comes next may tell that the sentence before it was no rule.
+        if before_is_found && takes_back_before(found.last().copied().unwrap_or_default(), sentence) {
+            found.pop();
+        }
+        before_is_found = found.len() < MOST && judge(sentence, &mut buffer);
+        if before_is_found {
             found.push(sentence);
         }
     });
     found
+}
+
+fn takes_back_before(before: &str, sentence: &str) -> bool {
+    match english::follow(sentence) {
+        english::Follow::Annuls => true,
+        english::Follow::Describes => english::is_statement(before),
+        english::Follow::Leaves => false,
+    }
 }
 
 /// The constraints of `known` that a prompt takes back.

@@ -8,7 +8,7 @@ mod vetoes;
 use crate::feature::knowledge::constraint::sentences::quotation_end;
 use crate::text::search;
 use crate::text::word_list::among;
-pub(super) use vetoes::is_of_others;
+pub(super) use vetoes::{Follow, follow, is_of_others, is_statement};
 use vetoes::{asks_not_to, is_fault, is_foreign, is_report, lifts, second_order, specifies};
 
 /// Between clauses.
@@ -44,7 +44,7 @@ pub(super) fn normalise(sentence: &str, to: &mut String) {
                 to.push(' ');
                 at = rest.find(')').map_or(at, |end| at + end + 1);
             }
-            '’' => to.push('\''),
+            '’' | '´' => to.push('\''),
             ',' | ';' | ':' | ')' | '—' | '–'
                 if !rest.starts_with(|c: char| c.is_ascii_digit() || c == '/') =>
             {
@@ -62,7 +62,10 @@ pub(super) fn normalise(sentence: &str, to: &mut String) {
 impl<'a> Words<'a> {
     pub(super) fn of(normalised: &'a str, sentence: &str) -> Words<'a> {
         Words {
-            words: normalised.split_ascii_whitespace().map(|word| if word == "w/o" { "without" } else { word }).collect(),
+            words: normalised
+                .split_ascii_whitespace()
+                .map(|word| if word == "w/o" { "without" } else { word })
+                .collect(),
             asks: sentence.trim_end().ends_with('?'),
         }
     }
@@ -121,7 +124,8 @@ impl<'a> Words<'a> {
 }
 
 const FILLERS: &str = "please also and then just but so absolutely again ok okay actually kindly really now still oh btw note \
-                       important reminder rule pls yes well fine good sure or plus instead remember that however";
+                       important reminder rule pls plz yes well fine good sure or plus instead remember that however ps fyi finally lastly first \
+                       firstly second secondly third thx thanks obviously of course definitely strictly hey hi claude";
 
 /// "Whatever you do …", "for the next hour …": says when an order holds.
 fn is_frame(head: &[&str]) -> bool {
@@ -149,6 +153,9 @@ fn is_cue(word: &str) -> bool {
             | "session" | "whenever" | "budget" | "hard" | "wait" | "doubt" | "under" | "keeps" | "hands" | "table" | "isn't"
             | "aren't" | "refrain" | "per" | "gets" | "each" | "every" | "forbids" | "bans" | "frozen" | "english"
             | "german" | "japanese" | "french" | "spanish"
+            | "shouldnt" | "none" | "taboo" | "untouchable" | "verboten" | "banned" | "no-go" | "case" | "point" | "exclusively"
+            | "preserve" | "steer" | "hold" | "forward" | "zero" | "untouched" | "unchanged" | "intact" | "remain" | "remains"
+            | "shall"
     )
 }
 
@@ -194,10 +201,11 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
         "not" => forbids_with_not(words, at),
         "never" => forbids_with_never(words, at),
         "no" => forbids_with_no(words, at),
-        "nothing" | "nobody" => forbids_with_nothing(words, at),
+        "nothing" | "nobody" | "none" => forbids_with_nothing(words, at),
         "must" | "mustn't" | "mustnt" => requires_with_must(words, at),
+        "shall" => among("not never only remain stay", next) && requires_with_must(words, at),
         "has" | "have" | "needs" | "need" => requires_with_have(words, at),
-        "should" | "shouldn't" => requires_with_should(words, at),
+        "should" | "shouldn't" | "shouldnt" => requires_with_should(words, at),
         "can't" | "cannot" | "cant" | "won't" => forbids_with_cannot(words, at),
         "may" => among("not only never", next) && (among("you we", before) || before == "nobody"),
         // "Treat it as read only."
@@ -207,6 +215,9 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
             // "Always showing the old one" is a fault.
             let describes = next.ends_with("ed") || next.ends_with("ing") && next.len() > 5;
             orders() && !among("the a an when on been", next) && !among(PRODUCT, next) && !describes
+        }
+        "prefer" if before == "i" || before == "i'd" || before == "would" => {
+            among("if you it", next) && words.has("didn't don't not") && words.has("you")
         }
         "avoid" | "prefer" => orders() && next != "that",
         "stop" if next == "before" => words.opens(at),
@@ -232,26 +243,42 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
         "sure" => before == "make" && words.opens(at - 1) && is_general(words, at),
         "ensure" => orders() && is_general(words, at),
         "instead" => next == "of" && uses_instead(words, at),
+        "rather" if next == "you" && among("i'd would", before) => words.has("didn't don't not wouldn't"),
         "rather" => among("i'd would", before) && next == "not" || next == "than" && uses_instead(words, at),
         "limit" => {
             let own = "yourself change changes edit edits scope diff diffs commit commits answers answer work it lines";
             let rest = words.rest(at);
             words.begins(at) && rest.contains(&"to") && rest.iter().any(|word| among(own, word))
         }
-        "most" => before == "at" && (words.begins(at - 1) || is_added(words, at - 1)),
+        "most" => {
+            before == "at"
+                && (words.begins(at - 1) || is_added(words, at - 1))
+                && !words.rest(at).iter().any(|word| among("is are was comes come get gets works", word))
+        }
         // "Three runs max."
         "max" if next == CLAUSE => is_number(words.head(at).first().copied().unwrap_or_default()),
         "max" | "max." | "maximum" => {
             let counts = || words.rest(at).iter().any(|word| among(UNITS, word));
-            let is_rule = words.begins(at) || words.opens(at) && starts_with_digit(next) && counts();
+            let is_built = among("add implement create build set make extend", words.at(0));
+            let is_rule =
+                words.begins(at) || words.opens(at) && !is_built && starts_with_digit(next) && counts();
             is_rule && next != CLAUSE && !words.rest(at).iter().any(|word| among("is are was has reached", word))
         }
-        "stay" => words.opens(at) && !among("| tuned", next),
-        "stays" => stays(words, at),
+        "stay" if words.opens(at) => !among("| tuned", next),
+        "stay" | "remain" => {
+            let kept = among("as the below under unchanged untouched green intact compatible identical", next);
+            kept && !words.head(at).iter().any(|word| among("should might could to i they", word)) && stays(words, at)
+        }
+        "stays" | "remains" => stays(words, at),
+        "untouched" | "unchanged" | "intact" => {
+            among("is are be left keep leave completely totally", before)
+                && stays(words, at)
+                && !words.has("after even somehow")
+        }
         "read-only" | "readonly" => among("is are as |", before) && words.words.len() < 12,
         "scope" => before == "of" && words.words[..at].ends_with(&["out", "of"]),
         "limits" => before == "off",
-        "off-limits" | "forbidden" | "prohibited" | "mandatory" => {
+        "off-limits" | "forbidden" | "prohibited" | "mandatory" | "taboo" | "untouchable" | "verboten" | "banned" | "no-go" => {
             among("is are strictly remains remain stays stay still |", before)
                 && !words.has("if 403 error returns")
         }
@@ -283,7 +310,12 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
                 && among("review see look check approve read verify confirm", next)
                 && words.rest(at).windows(2).any(|pair| pair == ["before", "you"])
         }
-        "me" => words.words[..at].ends_with(&["check", "with"]) && words.has("before first"),
+        "me" => {
+            let asked = words.words[..at].ends_with(&["check", "with"])
+                || words.words[..at].ends_with(&["confirm", "with"])
+                || before == "by" && words.has("run");
+            asked && words.has("before first")
+        }
         // "I want you to stay away from …"
         "want" => {
             let verb = words.at(at + 3);
@@ -292,7 +324,15 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
                     && among("stay keep always never only not avoid ask leave stick", verb)
                     || among("each every", next) && among(WORK, words.at(at + 2)))
         }
-        "circumstances" | "account" => before == "no" && among("under on", words.before(at - 1)),
+        "circumstances" | "account" | "case" | "point" => {
+            before == "no" && at > 1 && among("under on in at", words.before(at - 1)) && !words.has("is was did")
+        }
+        "exclusively" => words.begins(at) || words.head(at).first().is_some_and(|first| among(ORDERS, first)),
+        "preserve" => orders() && words.begins(at),
+        "steer" => words.opens(at) && next == "clear",
+        "hold" => words.opens(at) && next == "off" && among("on with until from", words.at(at + 2)),
+        "forward" => before == "going" && words.words.len() > 4 && !words.has("i i'll we we'll is"),
+        "zero" => words.opens(at) && among("new additional external extra", next),
         "important" => next == "that" && among("it's is", before),
         "throughout" => next == CLAUSE && words.head(at).len() == 2 && words.words.len() <= 4,
         "except" => words.opens(at) && next != CLAUSE && among(CHANGES, words.at(0)),
@@ -440,8 +480,11 @@ fn forbids_with_not(words: &Words<'_>, at: usize) -> bool {
     match words.before(at) {
         "you" => words.asks,
         // "You are not to read that file."
-        "are" | "you're" => next == "to" && words.head(at).contains(&"you"),
-        "please" => !among("| that this those these it now yet so again", next),
+        "is" | "are" | "you're" if next == "to" => {
+            words.head(at).iter().any(|word| among("you you're", word)) || words.at(at + 2) == "be"
+        }
+        _ if next == "more" && words.at(at + 2) == "than" && words.opens(at) => true,
+        "please" | "pls" | "plz" => !among("| that this those these it now yet so again", next),
         "let's" => among("add use touch change introduce break commit deploy merge rewrite", next),
         CLAUSE => {
             // "tabs, not spaces", "use pnpm, not npm", "on the branch, not on main".
@@ -483,7 +526,8 @@ fn forbids_with_never(words: &Words<'_>, at: usize) -> bool {
 }
 
 /// What a program does, more often than Claude.
-const PRODUCT: &str = "show shows display render redirect hide appear close load fires arrives works happens finishes returns";
+const PRODUCT: &str =
+    "show shows display render redirect hide appear close load fires arrives works happens finishes returns";
 
 fn forbids_with_no(words: &Words<'_>, at: usize) -> bool {
     const OTHER: &str = "problem problems idea need worries luck way doubt matter wonder one thanks thank it it's that that's this the i \
@@ -518,6 +562,9 @@ fn forbids_with_no(words: &Words<'_>, at: usize) -> bool {
     words.opens(at) && (!described || words.begins(at))
         || head.ends_with(&["i", "said"])
         || head.ends_with(&["want"]) && head.contains(&"i")
+        || head.ends_with(&["with"])
+            && among("new extra additional external third-party", next)
+            && among(DOES, head[0])
         || head.ends_with(&["with"]) && head.first().is_some_and(|first| among(ORDERS, first))
 }
 
@@ -550,8 +597,7 @@ fn forbids_with_nothing(words: &Words<'_>, at: usize) -> bool {
 }
 
 /// They use what is built, or build something else.
-const PEOPLE: &str =
-    "user users customer customers visitor visitors admin admins editor editors people team teams client clients tenant tenants \
+const PEOPLE: &str = "user users customer customers visitor visitors admin admins editor editors people team teams client clients tenant tenants \
      member members guest guests player players form function method field input button dialog popup password token";
 
 /// "It must be a race condition" and "it must have moved" are guesses.
@@ -602,7 +648,8 @@ fn requires_with_have(words: &Words<'_>, at: usize) -> bool {
             && (quantified && head.len() > 1 || among("my approval", next))
             && !words.has("i if whether check");
     }
-    if words.has("moment today right why yesterday means so if unless manually again time") {
+    let repeats = words.words.windows(2).any(|pair| among("every each", pair[0]) && pair[1] == "time");
+    if repeats || words.has("moment today right why yesterday means so if unless manually again") {
         return false;
     }
     let verb = words.at(at + 2);
@@ -616,8 +663,8 @@ fn requires_with_have(words: &Words<'_>, at: usize) -> bool {
         Some(subject) => {
             // "It has to be the cache", "the length has to be 20".
             let after = words.at(at + 3);
-            let guesses = among("it this that", subject)
-                && among("a an the some something because in my your", after);
+            let guesses =
+                among("it this that", subject) && among("a an the some something because in my your", after);
             if verb == "be" && (guesses || starts_with_digit(after)) {
                 return false;
             }
@@ -629,7 +676,7 @@ fn requires_with_have(words: &Words<'_>, at: usize) -> bool {
 }
 
 fn requires_with_should(words: &Words<'_>, at: usize) -> bool {
-    let denied = words.words[at] == "shouldn't" || words.at(at + 1) == "not";
+    let denied = words.words[at] != "should" || words.at(at + 1) == "not";
     let verb = if words.at(at + 1) == "not" { at + 2 } else { at + 1 };
     let subject = words.before(at);
     // "It shouldn't ever touch the database."
@@ -690,7 +737,8 @@ fn limits_with_only(words: &Words<'_>, at: usize) -> bool {
         let is_short = words.words.len() <= 8 || head.len() <= 2 && words.words.len() <= 14;
         const PLACES: &str = "safari firefox chrome edge ios android windows mac macos linux mobile desktop prod production staging ci locally";
         let describes = words.words.iter().any(|word| among(PEOPLE, word) || among(PLACES, word));
-        let is_rule = !words.has("… yeah create make show hide display render enable") && !describes && is_short;
+        let is_rule =
+            !words.has("… yeah create make show hide display render enable") && !describes && is_short;
         return is_rule && !has_subject && !head.iter().any(|word| among(FINITE, word));
     }
     if has_subject {

@@ -17,7 +17,10 @@ pub(super) fn is_fault(words: &Words<'_>) -> bool {
     // "It must be unique but currently it isn't."
     let is_contradicted = words.words.windows(2).any(|pair| {
         among("but yet though although whereas instead", pair[0])
-            && among("it they currently now right at sometimes still somehow mine ours this that actually nothing", pair[1])
+            && among(
+                "it they currently now right at sometimes still somehow mine ours this that actually nothing",
+                pair[1],
+            )
     });
     (words.words.split(|word| *word == CLAUSE).skip(1).any(is_order) || is_contradicted) && !begins_with_order
         || words.at(0) == "todo"
@@ -25,7 +28,8 @@ pub(super) fn is_fault(words: &Words<'_>) -> bool {
 
 /// "Make the password rules configurable: never the same as the last five": what is built has rules of its own.
 pub(super) fn specifies(words: &Words<'_>) -> bool {
-    const BUILDS: &str = "add implement write build make create validate configure enforce support extend define introduce";
+    const BUILDS: &str =
+        "add implement write build make create validate configure enforce support extend define introduce";
     const RULES: &str = "validation validator validate validates rule rules configurable constraint policy checks lint linter";
     let first = words.words.iter().position(|word| !among(FILLERS, word) && *word != CLAUSE);
     let Some(first) = first.filter(|at| among(BUILDS, words.at(*at))) else { return false };
@@ -35,7 +39,9 @@ pub(super) fn specifies(words: &Words<'_>) -> bool {
 /// "Could you please not touch …?"
 pub(super) fn asks_not_to(words: &Words<'_>) -> bool {
     let you = words.words.iter().take(4).position(|word| *word == "you");
-    let Some(you) = you.filter(|you| among("could can would will ask", words.before(*you))) else { return false };
+    let Some(you) = you.filter(|you| among("could can would will ask", words.before(*you))) else {
+        return false;
+    };
     // "Can you not see the file?" only asks.
     if words.before(you) == "can" && words.at(you + 1) == "not" && !words.has("please") {
         return false;
@@ -52,8 +58,7 @@ pub(super) fn asks_not_to(words: &Words<'_>) -> bool {
 pub(super) fn second_order(words: &Words<'_>) -> usize {
     (4..words.words.len())
         .find(|at| {
-            among("don't dont do no never only hands leave keep", words.at(*at))
-                && words.before(*at) == "but"
+            among("don't dont do no never only hands leave keep", words.at(*at)) && words.before(*at) == "but"
         })
         .unwrap_or(words.words.len())
 }
@@ -72,6 +77,83 @@ pub(super) fn is_foreign(words: &Words<'_>) -> bool {
         || words.at(0) == "…" && words.at(1) == CLAUSE
 }
 
+/// They have wishes of their own.
+const PERSONS: &str = "colleague boss teacher friend manager teammate coworker reviewer professor lecturer ceo cto interviewer mentor \
+     designer architect vendor client customer supervisor predecessor";
+
+/// What a sentence makes of the one before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Follow {
+    /// It is no rule, whatever its form.
+    Annuls,
+    /// It is no rule if it states something: it tells what the product should do.
+    Describes,
+    Leaves,
+}
+
+/// Whether a sentence has a subject, and gives no order.
+pub(in super::super) fn is_statement(sentence: &str) -> bool {
+    let is_order =
+        |word: &str| among("don't dont do never no only always keep leave avoid stop use please pls", word);
+    let mut words = sentence.split_ascii_whitespace().map(str::to_ascii_lowercase);
+    let first = words.next().unwrap_or_default();
+    !is_order(&first)
+        && words.any(|word| among("must has have should needs need may never can't cannot", &word))
+}
+
+/// A sentence after which the one before is no rule for Claude: "Implement that.", "Is he right?", "Actually no".
+pub(in super::super) fn follow(sentence: &str) -> Follow {
+    let mut lower = [0; 24];
+    let head = sentence.as_bytes();
+    let length = head.len().min(lower.len());
+    lower[..length].copy_from_slice(&head[..length]);
+    lower[..length].make_ascii_lowercase();
+    let begins = |list: &[&str]| list.iter().any(|begin| lower[..length].starts_with(begin.as_bytes()));
+    if begins(&[
+        "actually no",
+        "actually, no",
+        "scratch that",
+        "wait no",
+        "wait, no",
+        "no wait",
+        "no, wait",
+        "is that ",
+        "is he ",
+        "is she ",
+        "is it true",
+        "are they ",
+        "does that ",
+        "what does ",
+        "what do they",
+    ]) {
+        return Follow::Annuls;
+    }
+    if begins(&[
+        "fix it",
+        "fix that",
+        "fix this",
+        "please fix",
+        "implement it",
+        "implement that",
+        "implement this",
+        "please implement",
+        "can you fix",
+        "can you implement",
+        "right now",
+        "currently",
+        "at the moment",
+        "but right now",
+        "but now",
+        "but it ",
+        "write a test",
+        "add a test for",
+        "instead it",
+    ]) {
+        return Follow::Describes;
+    }
+    Follow::Leaves
+}
+
 /// What another person, a text or a program says, a guess, or a question without a question mark.
 pub(super) fn is_report(words: &Words<'_>) -> bool {
     const ASKS: &str =
@@ -87,7 +169,12 @@ pub(super) fn is_report(words: &Words<'_>) -> bool {
     let guesses = words.at(0) == "i"
         && among("think guess thought wonder believe would don't", words.at(1))
         && words.at(2) != "want";
+    // "My colleague keeps saying: no mocks."
+    let is_person =
+        among("my our the a one some", words.at(0)) && (1..3).any(|at| among(PERSONS, words.at(at)));
     guesses
+        || is_person
+        || words.words.windows(2).any(|pair| pair == ["best", "practice"] || pair == ["of", "thumb"])
         || words.has(
             "says wrote writes thinks claims states insists complains complained told argues suggested suggests wonders according \
              wouldn't couldn't probably theory currently warns warned recommends recommended advises advised mentions mentioned \
@@ -128,4 +215,3 @@ pub(super) fn lifts(words: &Words<'_>) -> bool {
         }
     })
 }
-
