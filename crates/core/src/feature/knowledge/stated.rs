@@ -8,7 +8,7 @@ use crate::feature::knowledge::key_facts::{FactKind, KeyFact, stated_fact};
 use crate::feature::knowledge::marks::{Mark, ReservedStep, StatedConstraint};
 use crate::redact::redact;
 use crate::text::fnv;
-use crate::text::reserved::reserves;
+use crate::text::reserved::reserves_any;
 
 /// The constraints that this prompt takes back, then those that it states.
 pub(super) fn changes(facts: &Facts<'_>) -> Vec<Mark> {
@@ -46,17 +46,23 @@ pub(super) fn reserved(facts: &Facts<'_>, config: &Config) -> Option<Mark> {
     }
     let (prompt, marks) = (facts.typed_prompt()?, facts.marks.value()?);
     let known = &marks.knowledge.reserved;
-    let steps = config.policies.cycle.steps();
-    let is_reserving = |sentence: &str| steps.iter().any(|step| reserves(sentence, step));
-    let mut new: Vec<String> =
-        constraint::own_sentences(&prompt).into_iter().filter(|said| is_reserving(said)).collect();
+    let cycles = &config.policies.cycle;
+    let mut new = Vec::new();
+    if cycles.may_name_step(&prompt) {
+        let steps = cycles.steps();
+        let find = |prompt: &str| {
+            let mut said = constraint::own_sentences(prompt);
+            said.retain(|sentence| reserves_any(sentence, &steps));
+            said
+        };
+        new = find(&prompt);
+        if !new.is_empty() {
+            // All of the prompt: a secret may reach over several sentences.
+            new = find(&redact(&prompt).text);
+        }
+    }
     if new.is_empty() && known.is_empty() {
         return None;
-    }
-    if !new.is_empty() {
-        // All of the prompt: a secret may reach over several sentences.
-        let redacted = redact(&prompt).text;
-        new = constraint::own_sentences(&redacted).into_iter().filter(|said| is_reserving(said)).collect();
     }
     let in_stage = marks.cycle.stage.is_some();
     let texts: Vec<&str> = known.iter().map(|known| known.text.as_str()).collect();
