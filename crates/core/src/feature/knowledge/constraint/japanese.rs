@@ -1,7 +1,7 @@
 //! Japanese sentences that forbid, require or limit something: mostly by the end of a clause.
 
 use super::sentences::quotation_end;
-use crate::text::word_list::{Words, each_word};
+use crate::text::word_list::{Words, each_word, end_among, holds_one};
 
 /// Without code, quotations and the final punctuation.
 pub(super) fn normalise(sentence: &str, to: &mut String) {
@@ -118,11 +118,11 @@ fn orders_always(clause: &str) -> bool {
 }
 
 pub(super) fn contains_any(text: &str, wanted: Words) -> bool {
-    each_word(wanted).any(|wanted| text.contains(wanted))
+    holds_one(wanted, text)
 }
 
 pub(super) fn ends_with_any(text: &str, wanted: Words) -> bool {
-    each_word(wanted).any(|wanted| text.ends_with(wanted))
+    end_among(wanted, text).is_some()
 }
 
 /// 「触らないでもらえますか」
@@ -166,8 +166,8 @@ pub(super) fn without_courtesy(text: &str) -> &str {
         もらえる です だよ だ ね よ な";
     let mut rest = text;
     loop {
-        let cut = each_word(ENDS).find_map(|end| rest.strip_suffix(end)).filter(|cut| !cut.is_empty());
-        match cut {
+        let cut = end_among(ENDS, rest).map(|end| &rest[..rest.len() - end.len()]);
+        match cut.filter(|cut| !cut.is_empty()) {
             // 「必要な」, 「みたいな」: a part of a word.
             Some(cut)
                 if !rest.ends_with('な')

@@ -7,7 +7,7 @@ mod vetoes;
 
 use crate::feature::knowledge::constraint::sentences::quotation_end;
 use crate::text::search;
-use crate::text::word_list::among;
+use crate::text::word_list::{among, each_word};
 pub(super) use vetoes::{Follow, follow, is_of_others, is_statement};
 use vetoes::{asks_not_to, is_fault, is_foreign, is_report, lifts, second_order, specifies};
 
@@ -18,6 +18,14 @@ const CLAUSE: &str = "|";
 pub(super) struct Words<'a> {
     words: Vec<&'a str>,
     asks: bool,
+    /// A bit for each kind of word that is among them.
+    kinds: u64,
+}
+
+/// Words with another beginning or length have most often another bit.
+fn kind_of(word: &str) -> u64 {
+    let first = word.as_bytes().first().copied().unwrap_or_default();
+    1 << ((usize::from(first) * 7 + word.len()) % 64)
 }
 
 /// Lower case, with `|` between clauses; code and quotations become `…`, a remark in parentheses is left out.
@@ -61,13 +69,12 @@ pub(super) fn normalise(sentence: &str, to: &mut String) {
 
 impl<'a> Words<'a> {
     pub(super) fn of(normalised: &'a str, sentence: &str) -> Words<'a> {
-        Words {
-            words: normalised
-                .split_ascii_whitespace()
-                .map(|word| if word == "w/o" { "without" } else { word })
-                .collect(),
-            asks: sentence.trim_end().ends_with('?'),
-        }
+        let words: Vec<&str> = normalised
+            .split_ascii_whitespace()
+            .map(|word| if word == "w/o" { "without" } else { word })
+            .collect();
+        let kinds = words.iter().fold(0, |kinds, word| kinds | kind_of(word));
+        Words { words, asks: sentence.trim_end().ends_with('?'), kinds }
     }
 
     fn at(&self, index: usize) -> &'a str {
@@ -119,7 +126,7 @@ impl<'a> Words<'a> {
     }
 
     fn has(&self, list: &str) -> bool {
-        self.words.iter().any(|word| among(list, word))
+        each_word(list).any(|listed| self.kinds & kind_of(listed) != 0 && self.words.contains(&listed))
     }
 }
 
