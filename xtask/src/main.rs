@@ -54,8 +54,9 @@ Usage: cargo xtask COMMAND
                              what verify-stop would have said in real sessions, against the labels in corpus/verify
   eval-question [FILE]       precision, recall and confusion on messages that wait for the person, or do not: those of
                              corpus/question, or those of a file of the same form
-  eval-constraints [FILE]    precision and recall on the sentences of prompts that forbid, require or limit something: those of
-                             corpus/constraint, or those of a file of the same form
+  eval-constraints [--set DIR]
+                             precision and recall on the sentences of prompts that forbid, require or limit something: those of
+                             corpus/constraint, or only figures for constraints.*.jsonl and lift.*.jsonl of a folder
   eval-search [--misses] [--json] [--fresh | --fresh-2]
                              recall and rank of the memory's search on the queries of corpus/search, beside a plain BM25
   recovery                   what survives a compaction on the real client, with and without Tidegate

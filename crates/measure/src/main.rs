@@ -35,7 +35,7 @@ fn dispatch() -> Done {
         ["replay-corpus", rest @ ..] => replay::run(rest),
         ["eval-question"] => question::evaluate(),
         ["eval-constraints"] => constraint::evaluate(),
-        ["eval-constraints", file] => constraint::evaluate_file(file),
+        ["eval-constraints", "--set", folder] => constraint::evaluate_set(folder),
         ["eval-question", file] => question::evaluate_file(file),
         ["eval-search"] => search::evaluate(search::Set::Split, search::Show::Table),
         ["eval-search", "--json"] => search::evaluate(search::Set::Split, search::Show::Json),

@@ -133,6 +133,9 @@ fn presents(head: &str) -> bool {
     let opens = |begin: &str| words(head).take(2).collect::<Vec<_>>().join(" ").starts_with(begin);
     (opens("here is") || opens("here's") || opens("below is")) && has(head, TEXTS)
         || contains(head, SHOWN_JA) && contains(head, "メール 議事録") && head.ends_with("です")
+        || ["貼ります", "貼っておきます", "貼り付けます", "転記します", "引用します"]
+            .iter()
+            .any(|end| head.ends_with(end))
 }
 
 fn extent(head: &str) -> Lead {
