@@ -1,8 +1,35 @@
 //! Whether a reading of a question is at a place of a text.
 
+use std::collections::HashMap;
+
 use super::question::{Edges, Reading};
 use super::scan::{Atom, AtomClass};
 use super::thesaurus::is_inflected_at;
+
+/// Readings by their first atom: a question can have more than a hundred, and most atoms of a text begin none.
+pub(super) struct ByFirstAtom(HashMap<u64, Vec<usize>>);
+
+impl ByFirstAtom {
+    pub(super) fn of(readings: &[Reading]) -> ByFirstAtom {
+        let mut places = HashMap::<u64, Vec<usize>>::new();
+        for (place, reading) in readings.iter().enumerate() {
+            if let Some(first) = reading.atoms.first() {
+                places.entry(*first).or_default().push(place);
+            }
+        }
+        ByFirstAtom(places)
+    }
+
+    /// The places of the readings that may begin with this atom, in order.
+    pub(super) fn find(&self, atom: &Atom, places: &mut Vec<usize>) {
+        places.clear();
+        for first in [atom.what, atom.whole, atom.also] {
+            places.extend(self.0.get(&first).into_iter().flatten());
+        }
+        places.sort_unstable();
+        places.dedup();
+    }
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Likeness {
@@ -69,4 +96,30 @@ pub(super) fn match_sequence(wanted: &[u64], text: &[Atom]) -> Option<usize> {
         };
     }
     (length > 0).then_some(length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{Question, Surroundings, split_atoms};
+
+    proptest::proptest! {
+        #[test]
+        fn no_reading_is_overlooked(
+            asked in "[a-c_ 設計ログ切り替え1v.]{1,20}",
+            text in "[a-c_ 設計ログー切り替え1v.]{0,60}",
+        ) {
+            let question = Question::parse(&asked, Surroundings::default());
+            let by_first_atom = ByFirstAtom::of(&question.readings);
+            let atoms = split_atoms(&text);
+            let mut found = Vec::new();
+            for at in 0..atoms.len() {
+                by_first_atom.find(&atoms[at], &mut found);
+                let matches = |place: &usize| match_reading(&question.readings[*place], &atoms, at).is_some();
+                found.retain(matches);
+                let all: Vec<usize> = (0..question.readings.len()).filter(matches).collect();
+                proptest::prop_assert_eq!(&found, &all);
+            }
+        }
+    }
 }

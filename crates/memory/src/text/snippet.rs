@@ -2,7 +2,7 @@
 
 use tidegate_core::text::cut::first_bytes;
 
-use super::matching::match_reading;
+use super::matching::{ByFirstAtom, match_reading};
 use super::question::{Question, ReadingOf};
 use super::rank::{Document, LOOKED_AT};
 use super::scan::split_atoms;
@@ -12,11 +12,12 @@ const SNIPPET: usize = 160;
 
 /// One line from the passage with most parts of the question, with `**` around them.
 pub fn make_snippet(question: &Question, document: &Document<'_>) -> String {
+    let by_first_atom = ByFirstAtom::of(&question.readings);
     let best = document
         .texts
         .iter()
         .filter(|text| !text.trim().is_empty())
-        .map(|text| BestPassage::of(question, first_bytes(text, LOOKED_AT)))
+        .map(|text| BestPassage::of(question, &by_first_atom, first_bytes(text, LOOKED_AT)))
         // The first of equals: it is the most important text.
         .reduce(|best, next| if next.covered > best.covered { next } else { best });
     best.map_or_else(|| super::one_line(document.title, SNIPPET), |best| best.line())
@@ -34,12 +35,14 @@ struct BestPassage<'a> {
 }
 
 impl<'a> BestPassage<'a> {
-    fn of(question: &Question, text: &'a str) -> BestPassage<'a> {
+    fn of(question: &Question, by_first_atom: &ByFirstAtom, text: &'a str) -> BestPassage<'a> {
         let atoms = split_atoms(text);
         // Start, end and part.
         let mut spots: Vec<(usize, usize, usize)> = Vec::new();
+        let mut places = Vec::new();
         for at in 0..atoms.len() {
-            for reading in &question.readings {
+            by_first_atom.find(&atoms[at], &mut places);
+            for reading in places.iter().map(|place| &question.readings[*place]) {
                 if let Some(length) = match_reading(reading, &atoms, at) {
                     let number = match reading.of {
                         ReadingOf::Slot(slot) => slot,
