@@ -236,6 +236,8 @@ struct StoreSearch<'a> {
     /// The number of texts, and the newest one.
     all: f64,
     newest: Millis,
+    /// The doc numbers of the first and the last log.
+    log_ends: Option<(i64, i64)>,
     /// Per text, with the readings that brought it up.
     candidates: HashMap<i64, Vec<u16>>,
     /// A buffer for the atoms of one text.
@@ -287,8 +289,10 @@ impl<'a> StoreSearch<'a> {
         if is_large(all) {
             question.keep_expansions(EXPANDED_IN_LARGE);
         }
-        let mut newest = store.prepare_cached("SELECT max(doc) FROM log")?;
-        let newest: Option<i64> = newest.query_row([], |row| row.get(0))?;
+        let mut ends =
+            store.prepare_cached("SELECT (SELECT min(doc) FROM log), (SELECT max(doc) FROM log)")?;
+        let (oldest, newest): (Option<i64>, Option<i64>) =
+            ends.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(StoreSearch {
             store,
             question,
@@ -299,6 +303,7 @@ impl<'a> StoreSearch<'a> {
             is_cut: Vec::new(),
             all: all.max(1.0),
             newest: newest.map_or(Millis(0), index::doc_time),
+            log_ends: oldest.zip(newest),
             candidates: HashMap::new(),
             room: Vec::new(),
         })
@@ -392,7 +397,7 @@ impl<'a> StoreSearch<'a> {
         if self.scope.logs || !self.scope.is_limited() {
             let docs = self.newest_docs(LOG_INDEX, &limited, most)?;
             is_cut = docs.len() == most;
-            count = self.estimate_count(&docs, most)?;
+            count = self.estimate_count(&docs, most);
             if self.scope.logs {
                 self.note(reading, &docs);
             }
@@ -402,7 +407,7 @@ impl<'a> StoreSearch<'a> {
         self.note(reading, &others);
         if self.scope.is_limited() {
             let docs = self.sample(LOG_INDEX, &tokens)?;
-            count = self.estimate_count(&docs, SAMPLE)?;
+            count = self.estimate_count(&docs, SAMPLE);
             if docs.len() < SAMPLE {
                 count += self.sample(OTHERS_INDEX, &tokens)?.len() as f64;
             }
@@ -422,7 +427,7 @@ impl<'a> StoreSearch<'a> {
         let mut count = 0.0;
         if self.scope.logs {
             let docs = self.newest_docs(LOG_INDEX, &limited, OF_FIELD)?;
-            count = self.estimate_count(&docs, OF_FIELD)?;
+            count = self.estimate_count(&docs, OF_FIELD);
             self.note(number, &docs);
         }
         let others = self.list_others(&limited)?;
@@ -467,15 +472,11 @@ impl<'a> StoreSearch<'a> {
     }
 
     /// Estimates the frequency from the age of the newest matches.
-    fn estimate_count(&self, docs: &[i64], most: usize) -> Result<f64> {
-        let Some(last) = docs.last().filter(|_| docs.len() == most) else { return Ok(docs.len() as f64) };
-        let mut ends =
-            self.store.prepare_cached("SELECT (SELECT min(doc) FROM log), (SELECT max(doc) FROM log)")?;
-        let (oldest, newest): (Option<i64>, Option<i64>) =
-            ends.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        let (Some(oldest), Some(newest)) = (oldest, newest) else { return Ok(docs.len() as f64) };
+    fn estimate_count(&self, docs: &[i64], most: usize) -> f64 {
+        let last = docs.last().filter(|_| docs.len() == most);
+        let Some((last, (oldest, newest))) = last.zip(self.log_ends) else { return docs.len() as f64 };
         let reach = (newest - last).max(1) as f64 / (newest - oldest).max(1) as f64;
-        Ok((most as f64 / reach.clamp(1e-9, 1.0)).min(self.all))
+        (most as f64 / reach.clamp(1e-9, 1.0)).min(self.all)
     }
 
     /// The last word may be the beginning of one.

@@ -27,6 +27,9 @@ use crate::sessions::Here;
 /// In `[approval] unattended`.
 const NAME: &str = "memory import";
 
+/// Pages of the search index that are merged after an import: 200 MB, some seconds.
+const MERGED_PAGES: u32 = 50_000;
+
 /// Projects in a list.
 const SHOWN: usize = 10;
 
@@ -69,6 +72,10 @@ pub(super) fn run(args: &Args) -> Outcome {
         opened.as_mut().filter(|_| !args.dry_run && args.paths.is_empty() && since.is_none())
     {
         opened.memory.store().note_whole_texts()?;
+    }
+    if let Some(opened) = opened.as_mut().filter(|_| report.new > 0) {
+        // It only makes searches faster, and the worker continues it.
+        let _ = opened.memory.store().merge_index(MERGED_PAGES);
     }
     for (path, why) in &report.unreadable {
         let path = path.display();

@@ -1,17 +1,17 @@
-//! Scores how well a text fits a question (BM25 over the slots of the question, with bonuses for title, phrases and
-//! coverage), and picks the passage to show.
+//! Scores how well a text fits a question: BM25 over the slots of the question, with bonuses for title, phrases and
+//! coverage.
+
+mod relevant;
+mod seen;
 
 use std::collections::HashMap;
 
-use tidegate_core::text::cut::first_bytes;
 use tidegate_core::time::Millis;
 
-use super::question::{Edges, MOST_SLOTS, Question, Reading, ReadingOf};
-use super::scan::{Atom, AtomClass, atoms_into, split_atoms};
-use super::thesaurus::is_inflected_at;
-
-/// The weight of a word in the title against one in the text.
-const TITLE: f64 = 2.0;
+use super::question::{MOST_SLOTS, Question, Reading, ReadingOf};
+pub use relevant::keep_relevant;
+use seen::word_of;
+pub use seen::{Seen, WordCounts};
 
 /// The higher, the longer repetitions keep raising the score.
 const SATURATION: f64 = 1.2;
@@ -60,22 +60,12 @@ const BY_COVERAGE: f64 = 0.85;
 /// The coverage by a text that has every word that any text has, if at least half of the words are of that kind.
 const ALL_THERE_IS: f64 = 0.43;
 
-/// If every text covers less of a question, nothing is about it: by the number of its parts that a text has.
-const LEAST_COVERAGE: [f64; 4] = [0.42, 0.375, 0.28, 0.22];
-
-/// A text that covers far less than the best one is not shown.
-const LEAST_OF_BEST: f64 = 0.4;
-
 /// A part counts as one that the text has from this share on.
 const HAS: f64 = 0.3;
 
 /// In bytes; the subject of a longer text shows before that.
-const LOOKED_AT: usize = 256 * 1024;
+pub(super) const LOOKED_AT: usize = 256 * 1024;
 
-/// In characters.
-const SNIPPET: usize = 160;
-
-#[derive(Clone, Copy, Debug)]
 pub struct Document<'a> {
     /// One line.
     pub title: &'a str,
@@ -104,17 +94,6 @@ impl Fit {
     pub fn worth(self, worth: f64) -> Fit {
         Fit { score: self.score * worth, ..self }
     }
-}
-
-/// Removes what covers too little of the question. Nothing relevant gives nothing. `fulfilled` wishes count as parts.
-pub fn keep_relevant<T>(found: &mut Vec<T>, fulfilled: usize, fit: impl Fn(&T) -> Fit) {
-    let best = found.iter().map(|one| fit(one).coverage).fold(0.0, f64::max);
-    let is_relevant = found.iter().any(|one| {
-        let Fit { coverage, has, .. } = fit(one);
-        let parts = has.count_ones() as usize + fulfilled;
-        coverage >= LEAST_COVERAGE[parts.clamp(1, LEAST_COVERAGE.len()) - 1]
-    });
-    found.retain(|one| is_relevant && fit(one).coverage >= best * LEAST_OF_BEST);
 }
 
 /// A question with the weight of each of its parts.
@@ -270,74 +249,12 @@ impl<'a> Scorer<'a> {
         self.question.slots.iter().any(|slot| slot.required)
     }
 
-    /// What of the question is in a text. `room` is a buffer that the calls share.
-    pub fn look(&self, document: &Document<'_>, room: &mut Vec<Atom>) -> Seen {
-        let mut seen = Seen {
-            often: vec![0.0_f64; self.question.readings.len()],
-            exact: vec![false; self.question.readings.len()],
-            phrases: vec![0.0_f64; self.question.phrases.len()],
-            fields: vec![Vec::new(); self.fields.len()],
-            length: 0,
-        };
-        let texts = document.texts.iter().map(|text| (first_bytes(text, LOOKED_AT), 1.0));
-        for (text, worth) in std::iter::once((document.title, TITLE)).chain(texts) {
-            atoms_into(text, room);
-            seen.length += room.len();
-            self.count(text, room, worth, &mut seen);
-        }
-        seen
-    }
-
     /// `None` if the text lacks a quoted part.
     pub fn fit(&self, seen: &Seen, common: &WordCounts) -> Option<Fit> {
         Some(self.sum_up(seen, common)).filter(|fit| {
             let required = self.question.slots.iter().enumerate().filter(|(_, slot)| slot.required);
             required.into_iter().all(|(place, _)| fit.has & 1 << place != 0)
         })
-    }
-
-    fn count(&self, text: &str, atoms: &[Atom], worth: f64, seen: &mut Seen) {
-        for (at, atom) in atoms.iter().enumerate() {
-            for (place, hash) in [atom.what, atom.whole, atom.also].into_iter().enumerate() {
-                let is_new = place == 0 || hash != atom.what;
-                if !is_new || !self.begins[begin(hash)] {
-                    continue;
-                }
-                for number in self.readings.get(&hash).into_iter().flatten() {
-                    let reading = &self.question.readings[usize::from(*number)];
-                    let Some(length) = match_reading(reading, atoms, at) else { continue };
-                    let likeness = self.likeness(reading, &text[atom.start..atoms[at + length - 1].end]);
-                    if likeness != Likeness::OtherWord {
-                        seen.often[usize::from(*number)] += worth;
-                        seen.exact[usize::from(*number)] |= likeness == Likeness::Exact;
-                    }
-                }
-                for (number, word) in self.field_words.get(&hash).into_iter().flatten() {
-                    let field = usize::from(*number);
-                    let reading = &self.question.fields[field].words[usize::from(*word)];
-                    if match_reading(reading, atoms, at).is_some() {
-                        let what = word_of(reading);
-                        match seen.fields[field].iter_mut().find(|(word, _)| *word == what) {
-                            Some((_, often)) => *often += worth,
-                            None => seen.fields[field].push((what, worth)),
-                        }
-                    }
-                }
-                for number in self.phrases.get(&hash).into_iter().flatten() {
-                    let (_, sequence) = &self.question.phrases[usize::from(*number)];
-                    if match_sequence(sequence, &atoms[at..]).is_some() {
-                        seen.phrases[usize::from(*number)] = 1.0;
-                    }
-                }
-            }
-        }
-    }
-
-    fn likeness(&self, reading: &Reading, text: &str) -> Likeness {
-        let ReadingOf::Slot(slot) = reading.of else { return Likeness::Exact };
-        let typed = &self.question.slots[slot].typed;
-        let is_one_word = reading.atoms.len() == 1 && typed.is_ascii() && text.is_ascii();
-        if !reading.is_own() || !is_one_word { Likeness::Exact } else { likeness(typed, text) }
     }
 
     /// A word that no text has must not hide those with all the others: it is named instead.
@@ -486,235 +403,10 @@ impl<'a> Scorer<'a> {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Likeness {
-    Exact,
-    Form,
-    /// It has the same stem by accident: rune and run, stripe and stripping.
-    OtherWord,
-}
-
-/// Of two words with the same stem.
-fn likeness(typed: &str, text: &str) -> Likeness {
-    let (typed, text) = (typed.to_ascii_lowercase(), text.to_ascii_lowercase());
-    if typed == text {
-        return Likeness::Exact;
-    }
-    let goes_on_otherwise = |with_e: &str, other: &str| {
-        let Some(stem) = with_e.strip_suffix('e').filter(|stem| stem.len() >= 3) else { return false };
-        let doubled = || stem.chars().next_back().is_some_and(|last| other[stem.len()..].starts_with(last));
-        other.strip_prefix(stem).is_some_and(|rest| rest.is_empty() || rest == "s" || doubled())
-    };
-    let other = goes_on_otherwise(&typed, &text) || goes_on_otherwise(&text, &typed);
-    if other { Likeness::OtherWord } else { Likeness::Form }
-}
-
-/// What of a question is in a text.
-#[derive(Clone, Debug)]
-pub struct Seen {
-    /// Per reading and per phrase.
-    often: Vec<f64>,
-    /// Whether a word stands there as it was typed.
-    exact: Vec<bool>,
-    phrases: Vec<f64>,
-    /// Per field, its words.
-    fields: Vec<Vec<(u64, f64)>>,
-    length: usize,
-}
-
-/// How many of some texts have each word of a field.
-#[derive(Clone, Debug, Default)]
-pub struct WordCounts {
-    counts: HashMap<u64, f64>,
-    texts: f64,
-}
-
-impl WordCounts {
-    pub fn of<'a>(texts: impl Iterator<Item = &'a Seen>) -> WordCounts {
-        let mut all = WordCounts::default();
-        for seen in texts {
-            all.texts += 1.0;
-            let mut words: Vec<u64> = seen.fields.iter().flatten().map(|(word, _)| *word).collect();
-            words.sort_unstable();
-            words.dedup();
-            for word in words {
-                *all.counts.entry(word).or_default() += 1.0;
-            }
-        }
-        all
-    }
-
-    fn rarity(&self, word: u64) -> f64 {
-        let count = self.counts.get(&word).copied().unwrap_or_default();
-        (1.0 + (self.texts - count + 0.5).max(0.5) / (count + 0.5)).ln()
-    }
-}
-
-/// The same for one word in two fields.
-fn word_of(reading: &Reading) -> u64 {
-    reading.atoms.iter().fold(0, |word, atom| word.rotate_left(7) ^ atom)
-}
-
-/// The number of atoms that a reading covers from `at` on.
-fn match_reading(reading: &Reading, atoms: &[Atom], at: usize) -> Option<usize> {
-    let length = match_sequence(&reading.atoms, &atoms[at..])?;
-    let is_katakana = |place: usize| atoms.get(place).is_some_and(|atom| atom.class == AtomClass::Katakana);
-    let goes_on = |place: usize| {
-        place > 0
-            && is_katakana(place - 1)
-            && is_katakana(place)
-            && atoms[place - 1].end == atoms[place].start
-    };
-    let end = at + length;
-    let ends = || !goes_on(end) || atoms[end].what == LONG_MARK && !goes_on(end + 1);
-    let fits = match reading.edges {
-        Edges::Anywhere => true,
-        Edges::OneSide => !goes_on(at) || ends(),
-        Edges::Inflected => is_inflected_at(atoms, at, end),
-        Edges::Beginning => !goes_on(at) && (reading.atoms.len() > 3 || ends()),
-    };
-    fits.then_some(length)
-}
-
-/// As [`super::scan::hash_char`] has it.
-const LONG_MARK: u64 = 'ー' as u64 | 1 << 63;
-
-/// The number of atoms that this sequence covers at the start of `text`.
-fn match_sequence(wanted: &[u64], text: &[Atom]) -> Option<usize> {
-    let mut length = 0;
-    for wanted in wanted {
-        let mut atom = text.get(length)?;
-        if length > 0 && atom.class == AtomClass::Optional && atom.what != *wanted {
-            length += 1;
-            atom = text.get(length)?;
-        }
-        length += if atom.whole == *wanted {
-            atom.parts
-        } else if atom.what == *wanted || atom.also == *wanted {
-            1
-        } else {
-            return None;
-        };
-    }
-    (length > 0).then_some(length)
-}
-
-/// One line from the passage with most parts of the question, with `**` around them.
-pub fn make_snippet(question: &Question, document: &Document<'_>) -> String {
-    let best = document
-        .texts
-        .iter()
-        .filter(|text| !text.trim().is_empty())
-        .map(|text| BestPassage::of(question, first_bytes(text, LOOKED_AT)))
-        // The first of equals: it is the most important text.
-        .reduce(|best, next| if next.covered > best.covered { next } else { best });
-    best.map_or_else(|| super::one_line(document.title, SNIPPET), |best| best.line())
-}
-
-struct BestPassage<'a> {
-    text: &'a str,
-    /// The number of different parts in it.
-    covered: usize,
-    /// Byte range.
-    from: usize,
-    to: usize,
-    /// Byte ranges to emphasise.
-    marks: Vec<(usize, usize)>,
-}
-
-impl<'a> BestPassage<'a> {
-    fn of(question: &Question, text: &'a str) -> BestPassage<'a> {
-        let atoms = split_atoms(text);
-        // Start, end and part.
-        let mut spots: Vec<(usize, usize, usize)> = Vec::new();
-        for at in 0..atoms.len() {
-            for reading in &question.readings {
-                if let Some(length) = match_reading(reading, &atoms, at) {
-                    let number = match reading.of {
-                        ReadingOf::Slot(slot) => slot,
-                        ReadingOf::Span(span) => question.spans[span].from,
-                    };
-                    spots.push((atoms[at].start, atoms[at + length - 1].end, number));
-                }
-            }
-        }
-        let mut best = (0, 0);
-        for (first, (start, ..)) in spots.iter().enumerate() {
-            let near = spots[first..].iter().take_while(|(_, end, _)| end.saturating_sub(*start) <= SNIPPET);
-            let mut seen: Vec<usize> = near.map(|(_, _, number)| *number).collect();
-            seen.sort_unstable();
-            seen.dedup();
-            if seen.len() > best.0 {
-                best = (seen.len(), *start);
-            }
-        }
-        let (from, to) = passage_around(text, best.1);
-        let marks = spots
-            .iter()
-            .map(|(start, end, _)| (*start, *end))
-            .filter(|(start, end)| *start >= from && *end <= to);
-        BestPassage { text, covered: best.0, from, to, marks: merge_ranges(marks.collect()) }
-    }
-
-    fn line(&self) -> String {
-        let mut shown = String::new();
-        if self.from > 0 {
-            shown.push('…');
-        }
-        let mut at = self.from;
-        for (start, end) in &self.marks {
-            shown.push_str(&self.text[at..*start]);
-            shown.push_str("**");
-            shown.push_str(&self.text[*start..*end]);
-            shown.push_str("**");
-            at = *end;
-        }
-        shown.push_str(&self.text[at..self.to]);
-        if self.to < self.text.len() {
-            shown.push('…');
-        }
-        super::one_line(&shown, usize::MAX)
-    }
-}
-
-/// A little before the place and more after it, cut at spaces where there are any.
-fn passage_around(text: &str, place: usize) -> (usize, usize) {
-    let before = text[..place].char_indices().rev().take(SNIPPET / 4).last().map_or(place, |(at, _)| at);
-    let from = if before == 0 {
-        0
-    } else {
-        let near = text[before..place].split_once(char::is_whitespace);
-        near.map_or(before, |(_, behind)| place - behind.len())
-    };
-    let after = text[from..].char_indices().nth(SNIPPET).map_or(text.len(), |(at, _)| from + at);
-    let to = if after == text.len() {
-        after
-    } else {
-        text[place..after]
-            .rfind(char::is_whitespace)
-            .filter(|space| *space > 0)
-            .map_or(after, |space| place + space)
-    };
-    (from, to)
-}
-
-/// Merges ranges that overlap or touch.
-fn merge_ranges(mut marks: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
-    marks.sort_unstable();
-    let mut all: Vec<(usize, usize)> = Vec::new();
-    for (start, end) in marks {
-        match all.last_mut() {
-            Some(last) if start <= last.1 => last.1 = last.1.max(end),
-            _ => all.push((start, end)),
-        }
-    }
-    all
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Surroundings;
+    use crate::text::{Surroundings, make_snippet};
     use proptest::prelude::*;
 
     fn parsed(text: &str) -> Question {
@@ -828,34 +520,6 @@ mod tests {
         );
     }
 
-    #[test]
-    fn what_covers_little_is_not_shown() {
-        let fit = |coverage: f64| Fit { score: 1.0, coverage, has: 0, names: 0 };
-        let kept = |coverages: &[f64]| {
-            let mut found: Vec<Fit> = coverages.iter().copied().map(fit).collect();
-            keep_relevant(&mut found, 0, |fit| *fit);
-            found.len()
-        };
-        assert_eq!(kept(&[0.1, 0.2]), 0);
-        assert_eq!(kept(&[1.0, 0.9, 0.2]), 2);
-    }
-
-    #[test]
-    fn a_snippet_shows_where() {
-        let shown = |question: &str, text: &str| {
-            make_snippet(&parsed(question), &Document { title: "The title", texts: &[text] })
-        };
-        assert_eq!(shown("timeouts", "Set the busy\ntimeout to 5 s"), "Set the busy **timeout** to 5 s");
-        assert_eq!(shown("設計", "新しい設計です"), "新しい**設計**です");
-        assert_eq!(shown("nothing", ""), "The title");
-        assert_eq!(shown("foobar", "a fooBar b"), "a **fooBar** b");
-        let long = format!("{} needle {}", "before ".repeat(100), "after ".repeat(100));
-        let line = shown("needle", &long);
-        assert!(line.contains("**needle**") && line.starts_with('…') && line.ends_with('…'), "{line}");
-        assert!(line.chars().count() <= SNIPPET + 8, "{line}");
-        assert_eq!(shown("red", "\u{1b}[31m red\u{7}"), "[31m **red**");
-    }
-
     proptest! {
         /// Every word of a text finds it, and no combination of question and text panics.
         #[test]
@@ -870,17 +534,6 @@ mod tests {
             let _ = scored(&other, &text, &other);
             let line = make_snippet(&question, &Document { title: &text, texts: &[&other, &text] });
             prop_assert!(!line.chars().any(char::is_control));
-        }
-
-        /// A hit far into a text is cut at the spaces of any script, never inside of one.
-        #[test]
-        fn a_long_text_is_cut_at_whole_characters(
-            before in "[a設😀 \u{3000}\u{a0}\u{2003}\n]{41,200}",
-            after in "[a設😀 \u{3000}\u{a0}\u{2003}\n]{0,250}",
-        ) {
-            let text = format!("{before} needle {after}");
-            let line = make_snippet(&parsed("needle"), &Document { title: "", texts: &[&text] });
-            prop_assert!(line.contains("**needle**"), "{line}");
         }
     }
 }
