@@ -12,6 +12,7 @@ mod publish;
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use tidegate_core::feature::memory::settings::{MemorySettings, Team};
 use tidegate_core::settings::list::{Listed, TeamProject};
@@ -134,9 +135,19 @@ impl Memory {
         settings: &MemorySettings,
         now: Millis,
     ) -> Result<Memory> {
+        Memory::open_within(place, state, settings, now, OpenPatience::Usual)
+    }
+
+    fn open_within(
+        place: &PlaceEnv,
+        state: &StateDir,
+        settings: &MemorySettings,
+        now: Millis,
+        patience: OpenPatience,
+    ) -> Result<Memory> {
         let home = MemoryHome::of(place)?;
         let mut healed = None;
-        let (store, outcome) = match open_store(&home) {
+        let (store, outcome) = match open_store(&home, patience) {
             Ok(opened) => opened,
             Err(error) if error.kind == ErrorKind::Damaged => {
                 let (store, what) = heal::repair_store(&home, state, now, &error, false)?;
@@ -196,6 +207,19 @@ impl Memory {
             return Ok(None);
         }
         Memory::open(place, state, settings, now).map(Some)
+    }
+
+    /// The same for a reader who would rather hear soon that another process is changing the store.
+    pub fn glance_if_there(
+        place: &PlaceEnv,
+        state: &StateDir,
+        settings: &MemorySettings,
+        now: Millis,
+    ) -> Result<Option<Memory>> {
+        if !MemoryHome::of(place)?.is_there()? {
+            return Ok(None);
+        }
+        Memory::open_within(place, state, settings, now, OpenPatience::Short).map(Some)
     }
 
     pub fn home(&self) -> &MemoryHome {
@@ -274,7 +298,7 @@ impl Memory {
     }
 
     fn open_again(&mut self) -> Result<()> {
-        self.store = open_store(&self.home)?.0;
+        self.store = open_store(&self.home, OpenPatience::Usual)?.0;
         self.file = file_identity(&self.home.file());
         Ok(())
     }
@@ -391,12 +415,24 @@ fn find_sharing(team: &Team, user_home: Option<&Path>, name: &str, key: Option<&
 }
 
 /// Opens the store under a lock that a rebuild excludes.
-fn open_store(home: &MemoryHome) -> Result<(SqliteStore, OpenOutcome)> {
+/// How long to wait for another process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OpenPatience {
+    Usual,
+    Short,
+}
+
+const SHORT_PATIENCE: Duration = Duration::from_millis(500);
+
+fn open_store(home: &MemoryHome, patience: OpenPatience) -> Result<(SqliteStore, OpenOutcome)> {
     let _lock = home.lock(LockMode::Shared)?;
     if heal::was_emptied(home) {
         return Err(Error::new(ErrorKind::Damaged, format!("{} is empty", home.file().display())));
     }
-    let opened = SqliteStore::open(&home.file())?;
+    let opened = match patience {
+        OpenPatience::Usual => SqliteStore::open(&home.file())?,
+        OpenPatience::Short => SqliteStore::open_with(&home.file(), SHORT_PATIENCE)?,
+    };
     Ok((opened.store, opened.outcome))
 }
 

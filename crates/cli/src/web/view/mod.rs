@@ -12,6 +12,7 @@ use maud::{Markup, html};
 use serde::Deserialize;
 use tidegate_core::pipeline::record::Record;
 use tidegate_core::time::Millis;
+use tidegate_memory::error::{Error as MemoryError, ErrorKind};
 
 use super::document::{Part, served};
 use super::site::{Site, escape};
@@ -39,6 +40,8 @@ pub(super) struct Asked {
 #[derive(Debug)]
 pub(super) enum ViewError {
     Missing,
+    /// Another process is changing the memory, for example to bring it to the form of a new version.
+    Busy,
     Failed(CliError),
 }
 
@@ -46,6 +49,7 @@ impl ViewError {
     pub(super) fn status(&self) -> StatusCode {
         match self {
             ViewError::Missing => StatusCode::NOT_FOUND,
+            ViewError::Busy => StatusCode::SERVICE_UNAVAILABLE,
             ViewError::Failed(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -55,6 +59,20 @@ impl<E: Into<CliError>> From<E> for ViewError {
     fn from(error: E) -> ViewError {
         ViewError::Failed(error.into())
     }
+}
+
+/// Of the memory. It may be in use for a while.
+fn memory_error(error: MemoryError) -> ViewError {
+    if error.kind == ErrorKind::Busy { ViewError::Busy } else { ViewError::from(error) }
+}
+
+/// In place of what the memory would show.
+fn busy_words() -> Bilingual {
+    both!(
+        "Another Tidegate process is changing the memory, for example after an update. Nothing is lost. Open this page \
+         again in a moment.",
+        "別の Tidegate プロセスが記憶を変更しています（更新直後など）。何も失われていません。少し待って、このページを開き直してください。"
+    )
 }
 
 /// What every page starts from.
@@ -106,6 +124,7 @@ pub(super) fn show_error(site: &Site, error: &ViewError) -> Markup {
             ),
             None,
         ),
+        ViewError::Busy => (both!("The memory is in use", "記憶は使用中です"), busy_words(), None),
         ViewError::Failed(error) => (
             both!("This page cannot be shown", "このページを表示できません"),
             error.message.clone(),
