@@ -175,6 +175,26 @@ fn only_who_has_the_address_gets_an_answer() {
 }
 
 #[test]
+fn a_memory_in_use_is_a_notice() {
+    let sandbox = planted();
+    let served = Served::start(&sandbox);
+    let lock = std::fs::File::options()
+        .write(true)
+        .open(sandbox.home().join(".local/share/tidegate/memory/lock"))
+        .expect("a lock");
+    lock.lock().expect("the lock of a process that rebuilds the store");
+    let (code, page) = served.page("memory");
+    assert!(code == 503 && page.contains("The memory is in use"), "{code} {page}");
+    let (code, page) = served.page(&format!("session/{SESSION}"));
+    assert!(
+        code == 200 && page.contains("What happened") && page.contains("Nothing is lost"),
+        "{code} {page}"
+    );
+    lock.unlock().expect("an end");
+    assert_eq!(served.page("memory").0, 200);
+}
+
+#[test]
 fn an_open_page_hears_of_news() {
     let sandbox = attended();
     let served = Served::start(&sandbox);

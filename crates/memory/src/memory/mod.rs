@@ -93,6 +93,10 @@ impl MemoryHome {
 
     /// Shared while a store is opened, exclusive while it is rebuilt.
     fn lock(&self, keeps: LockMode) -> Result<File> {
+        self.lock_within(keeps, lock::PATIENCE)
+    }
+
+    fn lock_within(&self, keeps: LockMode, patience: Duration) -> Result<File> {
         place::make_private(&self.0).map_err(|error| self.io_error(&error))?;
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false);
@@ -100,7 +104,7 @@ impl MemoryHome {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let path = self.0.join("lock");
         let file = options.open(&path).map_err(|error| self.io_error(&error))?;
-        lock::wait(&file, &path, keeps).map_err(|error| Error::of_lock(&path, &error))?;
+        lock::wait_for(&file, &path, keeps, patience).map_err(|error| Error::of_lock(&path, &error))?;
         Ok(file)
     }
 
@@ -135,7 +139,7 @@ impl Memory {
         settings: &MemorySettings,
         now: Millis,
     ) -> Result<Memory> {
-        Memory::open_within(place, state, settings, now, OpenPatience::Usual)
+        Memory::open_within(place, state, settings, now, lock::PATIENCE)
     }
 
     fn open_within(
@@ -143,7 +147,7 @@ impl Memory {
         state: &StateDir,
         settings: &MemorySettings,
         now: Millis,
-        patience: OpenPatience,
+        patience: Duration,
     ) -> Result<Memory> {
         let home = MemoryHome::of(place)?;
         let mut healed = None;
@@ -219,7 +223,7 @@ impl Memory {
         if !MemoryHome::of(place)?.is_there()? {
             return Ok(None);
         }
-        Memory::open_within(place, state, settings, now, OpenPatience::Short).map(Some)
+        Memory::open_within(place, state, settings, now, SHORT_PATIENCE).map(Some)
     }
 
     pub fn home(&self) -> &MemoryHome {
@@ -298,7 +302,7 @@ impl Memory {
     }
 
     fn open_again(&mut self) -> Result<()> {
-        self.store = open_store(&self.home, OpenPatience::Usual)?.0;
+        self.store = open_store(&self.home, lock::PATIENCE)?.0;
         self.file = file_identity(&self.home.file());
         Ok(())
     }
@@ -415,24 +419,15 @@ fn find_sharing(team: &Team, user_home: Option<&Path>, name: &str, key: Option<&
 }
 
 /// Opens the store under a lock that a rebuild excludes.
-/// How long to wait for another process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum OpenPatience {
-    Usual,
-    Short,
-}
-
+/// Of a reader who can come back.
 const SHORT_PATIENCE: Duration = Duration::from_millis(500);
 
-fn open_store(home: &MemoryHome, patience: OpenPatience) -> Result<(SqliteStore, OpenOutcome)> {
-    let _lock = home.lock(LockMode::Shared)?;
+fn open_store(home: &MemoryHome, patience: Duration) -> Result<(SqliteStore, OpenOutcome)> {
+    let _lock = home.lock_within(LockMode::Shared, patience)?;
     if heal::was_emptied(home) {
         return Err(Error::new(ErrorKind::Damaged, format!("{} is empty", home.file().display())));
     }
-    let opened = match patience {
-        OpenPatience::Usual => SqliteStore::open(&home.file())?,
-        OpenPatience::Short => SqliteStore::open_with(&home.file(), SHORT_PATIENCE)?,
-    };
+    let opened = SqliteStore::open_with(&home.file(), patience)?;
     Ok((opened.store, opened.outcome))
 }
 

@@ -30,9 +30,8 @@ pub(super) fn sum_up<'a>(runs: impl Iterator<Item = &'a CycleRun>) -> Vec<StageS
     let mut found: Vec<(&str, &str, usize, Vec<u64>)> = Vec::new();
     for run in runs {
         for stage in &run.stages {
-            let is_same = |known: &&mut (&str, &str, usize, Vec<u64>)| {
-                known.0 == run.cycle && known.1 == stage.name
-            };
+            let is_same =
+                |known: &&mut (&str, &str, usize, Vec<u64>)| known.0 == run.cycle && known.1 == stage.name;
             if let Some((.., times, tokens)) = found.iter_mut().find(is_same) {
                 *times += 1;
                 tokens.extend(stage.tokens);
@@ -103,10 +102,18 @@ mod tests {
         let seen: Vec<_> = sum_up(runs.iter())
             .into_iter()
             .map(|sum| {
-                (sum.cycle + " " + &sum.stage, sum.times, sum.known, sum.median_tokens, sum.most_tokens, sum.all_tokens)
+                (
+                    sum.cycle + " " + &sum.stage,
+                    sum.times,
+                    sum.known,
+                    sum.median_tokens,
+                    sum.most_tokens,
+                    sum.all_tokens,
+                )
             })
             .collect();
-        let row = |name: &str, times, known, median, most, all| (name.to_owned(), times, known, median, most, all);
+        let row =
+            |name: &str, times, known, median, most, all| (name.to_owned(), times, known, median, most, all);
         assert_eq!(
             seen,
             [

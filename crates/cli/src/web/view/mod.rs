@@ -20,7 +20,7 @@ use crate::bilingual::{Bilingual, both};
 use crate::command::record_words::headline;
 use crate::error::CliError;
 use crate::local_time::LocalClock;
-use crate::recent::RecentSessions;
+use crate::recent::{RecentSessions, SmallCurves};
 use crate::sessions::Here;
 
 /// What an address asks for behind its question mark.
@@ -75,12 +75,19 @@ fn busy_words() -> Bilingual {
     )
 }
 
+/// What the server read of the journal.
+pub(super) struct Seen<'a> {
+    pub(super) recent: RecentSessions,
+    /// `None` while they are read.
+    pub(super) small_curves: Option<&'a SmallCurves>,
+}
+
 /// What every page starts from.
 struct Viewing<'a> {
     site: &'a Site,
     here: Here,
     clock: LocalClock,
-    recent: RecentSessions,
+    seen: Seen<'a>,
 }
 
 /// A page with its title, and where it is.
@@ -91,16 +98,16 @@ struct Shown {
     body: Markup,
 }
 
-pub(super) fn show(
-    site: &Site,
+pub(super) fn show<'a>(
+    site: &'a Site,
     here: Here,
-    recent: RecentSessions,
+    seen: Seen<'a>,
     page: &str,
     id: &str,
     asked: &Asked,
 ) -> Result<Markup, ViewError> {
     let clock = LocalClock::of_system(here.now);
-    let viewing = Viewing { site, here, clock, recent };
+    let viewing = Viewing { site, here, clock, seen };
     let shown = match (page, id) {
         ("", "") => sessions::show(&viewing, asked),
         ("session", id) => session::show(viewing, id)?,
