@@ -111,7 +111,7 @@ fn list_known_names(folder: &Path) -> Vec<String> {
         }
         let Ok(entry) = entry else { continue };
         let Ok(name) = entry.file_name().into_string() else { continue };
-        let known = checks::manifest_names().any(|known| known == name)
+        let known = checks::is_manifest_name(&name)
             || checks::manifest_endings().any(|ending| name.len() > ending.len() && name.ends_with(ending));
         if known && entry.file_type().is_ok_and(|kind| !kind.is_dir()) {
             found.push(name);
