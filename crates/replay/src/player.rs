@@ -49,7 +49,8 @@ fn settings_of(version: Option<&str>) -> HostSettings {
     let numbers = |version: &str| -> Option<Vec<u32>> {
         version.split('.').map(|number| number.parse().ok()).collect()
     };
-    let is_old = version.and_then(numbers).is_some_and(|numbers| numbers.as_slice() < LARGE_UNKNOWN.as_slice());
+    let is_old =
+        version.and_then(numbers).is_some_and(|numbers| numbers.as_slice() < LARGE_UNKNOWN.as_slice());
     HostSettings { unknown_window: is_old.then_some(200_000), ..HostSettings::default() }
 }
 

@@ -154,6 +154,9 @@ fn only_who_has_the_address_gets_an_answer() {
     assert_eq!(refused("GET", &home, &["Host: evil.example".to_owned()]), 403);
     assert_eq!(refused("GET", &home, &[own.clone(), "Origin: http://evil.example".to_owned()]), 403);
     assert_eq!(refused("GET", &home, &[own.clone(), "Sec-Fetch-Site: cross-site".to_owned()]), 403);
+    let elsewhere = format!("http://evil.example{home}");
+    assert_eq!(refused("GET", &elsewhere, from_ref(&own)), 403);
+    assert_eq!(served.page("?from=18446744073709551615").0, 200);
     assert_eq!(refused("POST", &home, &[own.clone(), "Content-Length: 0".to_owned()]), 405);
     for path in
         ["nothing", "session/nothing", "session/..%2F..", "event/%00", "exchange/x", "decision/x", "topic/99"]

@@ -50,7 +50,7 @@ fn neighbours(viewing: &Viewing<'_>, from: usize, all: usize) -> Markup {
     if all <= SHOWN && from == 0 {
         return html! {};
     }
-    let (first, last) = ((from + 1).min(all), (from + SHOWN).min(all));
+    let (first, last) = (from.saturating_add(1).min(all), from.saturating_add(SHOWN).min(all));
     let link =
         |from: usize| viewing.site.link(&if from == 0 { String::new() } else { format!("?from={from}") });
     html! {
