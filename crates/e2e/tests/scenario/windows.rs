@@ -64,7 +64,12 @@ fn of_models_of_earlier_years() {
 
 #[test]
 fn of_models_asked_for_with_a_large_window() {
-    agree(&["claude-opus-4-6[1m]", "claude-sonnet-4-6[1m]", "claude-sonnet-4-5[1m]", "claude-sonnet-4-20250514[1m]"]);
+    agree(&[
+        "claude-opus-4-6[1m]",
+        "claude-sonnet-4-6[1m]",
+        "claude-sonnet-4-5[1m]",
+        "claude-sonnet-4-20250514[1m]",
+    ]);
 }
 
 /// The client compacts at once above the point, and not a little below it.

@@ -117,9 +117,8 @@ fn list_known_names(folder: &Path) -> Vec<String> {
             found.push(name);
         }
     }
-    found.extend(
-        checks::manifest_names().filter(|name| name.contains('/') && is_there(name)).map(str::to_owned),
-    );
+    let below = checks::manifest_names_below().iter().filter(|name| is_there(name));
+    found.extend(below.map(|name| (*name).to_owned()));
     // Directory order is arbitrary.
     found.sort_unstable();
     found

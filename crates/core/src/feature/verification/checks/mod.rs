@@ -136,6 +136,13 @@ pub fn is_manifest_name(name: &str) -> bool {
     SORTED.binary_search(&name).is_ok()
 }
 
+/// Those of them that are in a folder below.
+pub fn manifest_names_below() -> &'static [&'static str] {
+    static BELOW: LazyLock<Vec<&'static str>> =
+        LazyLock::new(|| manifest_names().filter(|name| name.contains('/')).collect());
+    &BELOW
+}
+
 pub fn wants_text(name: &str) -> bool {
     ECOSYSTEMS.iter().any(|ecosystem| among(ecosystem.texts, name))
 }
