@@ -154,6 +154,9 @@ fn only_who_has_the_address_gets_an_answer() {
     assert_eq!(refused("GET", &home, &["Host: evil.example".to_owned()]), 403);
     assert_eq!(refused("GET", &home, &[own.clone(), "Origin: http://evil.example".to_owned()]), 403);
     assert_eq!(refused("GET", &home, &[own.clone(), "Sec-Fetch-Site: cross-site".to_owned()]), 403);
+    let elsewhere = format!("http://evil.example{home}");
+    assert_eq!(refused("GET", &elsewhere, from_ref(&own)), 403);
+    assert_eq!(served.page("?from=18446744073709551615").0, 200);
     assert_eq!(refused("POST", &home, &[own.clone(), "Content-Length: 0".to_owned()]), 405);
     for path in
         ["nothing", "session/nothing", "session/..%2F..", "event/%00", "exchange/x", "decision/x", "topic/99"]
@@ -172,6 +175,26 @@ fn only_who_has_the_address_gets_an_answer() {
     assert!(!page.to_lowercase().contains("set-cookie"));
     // Nothing was written for a visitor.
     assert_eq!(sandbox.records(), recorded);
+}
+
+#[test]
+fn a_memory_in_use_is_a_notice() {
+    let sandbox = planted();
+    let served = Served::start(&sandbox);
+    let lock = std::fs::File::options()
+        .write(true)
+        .open(sandbox.home().join(".local/share/tidegate/memory/lock"))
+        .expect("a lock");
+    lock.lock().expect("the lock of a process that rebuilds the store");
+    let (code, page) = served.page("memory");
+    assert!(code == 503 && page.contains("The memory is in use"), "{code} {page}");
+    let (code, page) = served.page(&format!("session/{SESSION}"));
+    assert!(
+        code == 200 && page.contains("What happened") && page.contains("Nothing is lost"),
+        "{code} {page}"
+    );
+    lock.unlock().expect("an end");
+    assert_eq!(served.page("memory").0, 200);
 }
 
 #[test]

@@ -39,6 +39,8 @@ const LARGEST: u64 = 256 * 1024;
 /// The end of a longer history is enough.
 const LARGEST_HISTORY: u64 = 512 * 1024;
 
+const HISTORY: &str = "cycles.jsonl";
+
 /// Of a larger promised file, size and time are compared, not the content.
 const LARGEST_PROMISED: u64 = 256 * 1024;
 
@@ -195,8 +197,17 @@ pub fn read_runs(state: &StateDir, root: &Path) -> Vec<CycleRun> {
     )
 }
 
+/// Finished cycles of all projects, oldest first in each.
+pub fn read_all_runs(state: &StateDir) -> Vec<CycleRun> {
+    let projects = fs::read_dir(state.projects()).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> = projects.map(|project| project.path().join(HISTORY)).collect();
+    files.sort();
+    let history = |file: PathBuf| bounded::read_end(&file, LARGEST_HISTORY).unwrap_or_default();
+    files.into_iter().flat_map(|file| CycleRun::parse_history(&history(file))).collect()
+}
+
 fn history_file(state: &StateDir, root: &Path) -> PathBuf {
-    state.project(root).join("cycles.jsonl")
+    state.project(root).join(HISTORY)
 }
 
 /// The project in which the cycle was started, wherever the session is now.

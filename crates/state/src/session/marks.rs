@@ -50,7 +50,7 @@ pub fn changed(session: &Path) -> Option<SystemTime> {
 }
 
 pub fn read(session: &Path) -> Known<Marks> {
-    let bytes = File::open(session.join(FILE)).and_then(|file| {
+    let bytes = bounded::open_anything(&session.join(FILE)).and_then(|file| {
         let mut bytes = Vec::with_capacity(LONG as usize + 1024);
         file.take(LARGEST + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > LARGEST { Err(io::Error::other("too large")) } else { Ok(bytes) }

@@ -5,7 +5,7 @@ use tidegate_core::pipeline::friction::{SpokenCounts, Tally};
 use tidegate_replay::report::ForecastError;
 
 use super::boundaries::add_boundaries;
-use super::{Backend, Failures, FrictionReport, Latency};
+use super::{Backend, Failures, FrictionReport, Latency, stages};
 use crate::bilingual::{Bilingual, both, count_en};
 use crate::local_time::LocalClock;
 use crate::print::page::Page;
@@ -42,6 +42,10 @@ pub(super) fn report_page(report: &FrictionReport, days: u64, clock: &LocalClock
     }
     add_deeds(&mut page, report, clock);
     add_costs(&mut page, report);
+    if !report.stages.is_empty() {
+        page.heading(both!("Stages, in tokens", "ステージ（単位はトークン）"));
+        page.table(stages::draw_table(&report.stages));
+    }
     add_remarks(&mut page, report);
     let spoke: Vec<&Tally> = report.policies.iter().filter(|tally| tally.spoke.total() > 0).collect();
     if !spoke.is_empty() {
@@ -328,6 +332,7 @@ mod tests {
             stepped_down: Vec::new(),
             boundaries: Vec::new(),
             forecast: None,
+            stages: Vec::new(),
             failures: Failures::default(),
             backend: Backend::default(),
             latency_us: Some(Latency { median: 1900, p95: 4200, p99: 9000, longest: 12_345 }),
