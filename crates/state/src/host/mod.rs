@@ -2,10 +2,12 @@
 
 pub mod claude_code;
 pub mod codex;
+pub mod copilot;
 pub mod transcript;
 
 use std::path::{Path, PathBuf};
 
+use tidegate_core::event::SessionId;
 use tidegate_core::host::Host;
 use tidegate_core::host::window::HostSettings;
 
@@ -31,7 +33,21 @@ pub fn skill_folders(
 /// names it.
 pub fn settings(host: Host, project: Option<&Path>, place: &PlaceEnv, moved: Option<&Path>) -> HostSettings {
     match host {
+        Host::Copilot => HostSettings::default(),
         Host::Codex => codex::settings::read(project, codex::settings::home(place, moved).as_deref()),
         _ => claude_code::settings::read(project, place.host().as_deref()),
+    }
+}
+
+/// A session's transcript, where the host's payloads leave it out. `moved` as in [`settings`].
+pub fn find_transcript(
+    host: Host,
+    session: &SessionId,
+    place: &PlaceEnv,
+    moved: Option<&Path>,
+) -> Option<PathBuf> {
+    match host {
+        Host::Copilot => copilot::events_file(&copilot::home(place, moved)?, session),
+        _ => None,
     }
 }
