@@ -16,6 +16,7 @@ const FILES: [(&str, &str); 6] = [
     ("docs/hosts.md", "hosts"),
     ("plugin/hooks/hooks.json", "plugin-hooks"),
     ("plugin/hosts/codex-hooks.json", "plugin-hooks-codex"),
+    ("plugin/hosts/copilot-hooks.json", "plugin-hooks-copilot"),
 ];
 
 pub(crate) fn check() -> Done {

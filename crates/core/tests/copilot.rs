@@ -122,6 +122,15 @@ fn the_end_of_a_command_in_the_background_is_a_notification() {
     with_event(&other, |event| assert!(event.ended_task().is_none() && event.prompt.is_none()));
 }
 
+/// Written by a person for events in camel case: other members, which no gate may take for a broken payload.
+#[test]
+fn the_other_dialect_is_not_judged() {
+    let call = json!({ "sessionId": "s-1", "timestamp": 1_794_744_738_310_u64, "cwd": "/p", "toolName": "create", "toolArgs": { "path": "/p/a.rs" } });
+    let text = call.to_string();
+    let event = Host::Copilot.read(text.as_bytes(), Some(EventKind::PreToolUse)).expect("an event");
+    assert_eq!((event.kind, event.edit_paths()), (EventKind::Other, None));
+}
+
 #[test]
 fn a_subagents_events_are_its_parents() {
     let of_agent = |event: &str, more: &Value| {

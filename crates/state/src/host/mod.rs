@@ -14,7 +14,7 @@ use tidegate_core::host::window::HostSettings;
 use crate::place::PlaceEnv;
 
 /// Folders with skills that the model of this host can read. Codex does not list Claude Code's, but its model can print
-/// them.
+/// them; Copilot loads them.
 pub fn skill_folders(
     host: Host,
     project: Option<&Path>,
@@ -22,10 +22,14 @@ pub fn skill_folders(
     plugin: Option<&Path>,
 ) -> Vec<PathBuf> {
     let mut folders = claude_code::skills::folders(project, place.host().as_deref(), plugin);
-    if host == Host::Codex {
-        let bases = project.into_iter().chain(place.home.as_deref());
-        folders.extend(bases.flat_map(|base| [".codex", ".agents"].map(|name| base.join(name))));
-    }
+    let names = match host {
+        Host::Codex => [".codex", ".codex", ".agents"],
+        Host::Copilot => [".github", ".copilot", ".agents"],
+        _ => return folders,
+    };
+    let bases = project.into_iter().chain(place.home.as_deref());
+    folders.extend(bases.flat_map(|base| names.map(|name| base.join(name))));
+    folders.dedup();
     folders
 }
 

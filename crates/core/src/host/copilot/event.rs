@@ -33,6 +33,8 @@ const OWN_SERVER: &str = "tidegate-";
 pub(super) fn parse(bytes: &[u8], registered: Option<EventKind>) -> Result<Event<'_>, UnreadableEvent<'_>> {
     let mut payload: Payload<'_> = read_object(bytes).map_err(|why| head::broken(bytes, registered, why))?;
     let name = std::mem::take(&mut payload.hook_event_name);
+    // Registrations in camel case get other members. Tidegate writes none, and judges none.
+    let is_other_dialect = name == Field::Missing && payload.camel_session != Field::Missing;
     // A subagent's events are its parent's, who started it.
     let is_of_agent = payload.agent_id != Field::Missing;
     let session = match (&payload.parent_agent_id, &payload.session_id) {
@@ -41,7 +43,8 @@ pub(super) fn parse(bytes: &[u8], registered: Option<EventKind>) -> Result<Event
         (_, session) => session,
     };
     let begun = head::begin(Host::Copilot, name, session, registered)?;
-    let kind = if is_of_agent && begun.kind == EventKind::Stop { EventKind::Other } else { begun.kind };
+    let is_ignored = is_other_dialect || is_of_agent && begun.kind == EventKind::Stop;
+    let kind = if is_ignored { EventKind::Other } else { begun.kind };
     let start = (kind == EventKind::SessionStart).then(|| match payload.source.get() {
         Some(source) if source == "new" => Start::Startup,
         source => head::start(source),
