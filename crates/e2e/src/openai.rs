@@ -12,8 +12,11 @@ use crate::server::Server;
 
 mod wire;
 
-/// The start of Codex's message that asks for a summary (0.166.0).
-const SUMMARY_MARK: &str = "You are performing a CONTEXT CHECKPOINT COMPACTION";
+/// The starts of messages that ask for a summary: Codex's (0.166.0) and Copilot's (1.0.102).
+const SUMMARY_MARKS: [&str; 2] = [
+    "You are performing a CONTEXT CHECKPOINT COMPACTION",
+    "Please create a detailed summary of the conversation so far.",
+];
 
 /// Far from any compaction.
 const USUAL_PROMPT: u64 = 12_000;
@@ -95,7 +98,7 @@ impl Request {
 
     fn wants_summary(&self) -> bool {
         let last = self.items().last().map(|item| content_texts(&item["content"])).unwrap_or_default();
-        last.iter().any(|text| text.starts_with(SUMMARY_MARK))
+        last.iter().any(|text| SUMMARY_MARKS.iter().any(|mark| text.starts_with(mark)))
     }
 }
 

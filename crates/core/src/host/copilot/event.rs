@@ -156,7 +156,8 @@ fn shell_command<'a>(
     let line = output.filter(|_| kind == EventKind::PostToolUse).and_then(read_shell_line);
     let (exit, background) = match line {
         Some(ShellLine::Ended(exit)) => (Exit::Known(exit), None),
-        Some(ShellLine::Runs(shell)) => (Exit::Unknown, Some(Cow::Owned(shell))),
+        // The start succeeded; the end is judged when its notification comes.
+        Some(ShellLine::Runs(shell)) => (Exit::Known(0), Some(Cow::Owned(shell))),
         None => (Exit::Unknown, None),
     };
     ShellCommand {
