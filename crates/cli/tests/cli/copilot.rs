@@ -194,6 +194,22 @@ fn hooks_of_claude_codes_settings_answer_in_copilots_form() {
     assert_eq!(sandbox.one_record()["host"], "copilot");
 }
 
+/// Both files of a project may have Tidegate's hooks.
+#[test]
+fn an_event_that_two_files_register_is_answered_once() {
+    let mut copilot = Copilot::new();
+    copilot.sandbox = copilot.sandbox.with("COPILOT_CLI", "1");
+    copilot.start();
+    copilot.edit();
+    assert!(copilot.stop().contains("block"));
+    let stop = json!({ "hook_event_name": "Stop", "session_id": SESSION, "timestamp": AT,
+        "cwd": copilot.sandbox.project(), "stop_hook_active": false, "stop_reason": "end_turn" });
+    let again = copilot.sandbox.run_with(&["hook", "--event", "Stop"], stop.to_string().as_bytes());
+    assert_eq!(again.ok(), "");
+    let stops = copilot.sandbox.records().into_iter().filter(|record| record["event"] == "Stop").count();
+    assert_eq!(stops, 1);
+}
+
 #[test]
 fn the_status_line_leaves_the_numbers_for_the_hooks() {
     let copilot = Copilot::new();

@@ -254,6 +254,25 @@ fn a_subagent_belongs_to_its_parent() {
     settle(&home);
 }
 
+/// An agent's result would not fit any more.
+#[test]
+fn an_agent_needs_room() {
+    let home = project();
+    let tidegate = install(&home, &["--preset", "strict"]);
+    let task = json!({ "name": "explorer", "description": "explore", "prompt": "look around", "agent_type": "explore" });
+    let model =
+        OpenAi::start(vec![Step::call("task", task).used(101_000), Step::text("done").used(101_500)]);
+    let host = Copilot::trusting(&home, &model);
+    let output = host.ask("Look around");
+    assert_healthy(&host, &output, &tidegate);
+    let gates = tidegate.records_of("PreToolUse");
+    let rulings: Vec<&Value> = gates.iter().map(|it| &it["ruling"]).collect();
+    assert_eq!(rulings, ["deny"], "{gates:#?}");
+    let results = results(&model);
+    assert!(results[0].contains("the context is too full for an agent"), "{results:#?}");
+    settle(&home);
+}
+
 /// Copilot prefers its own manifest, whose hooks name it.
 #[test]
 fn the_plugin_has_hooks_of_its_own_for_copilot() {
