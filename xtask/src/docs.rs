@@ -9,7 +9,7 @@ use xtask::print;
 use xtask::workspace::{self, cargo};
 
 /// Each file and the command that generates it.
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 7] = [
     ("docs/commands.md", "commands"),
     ("docs/settings.md", "settings"),
     ("docs/config.schema.json", "schema"),
