@@ -12,16 +12,19 @@ use crate::server::Server;
 
 mod wire;
 
-/// The start of Codex's message that asks for a summary (0.166.0).
-const SUMMARY_MARK: &str = "You are performing a CONTEXT CHECKPOINT COMPACTION";
+/// The starts of messages that ask for a summary: Codex's (0.166.0) and Copilot's (1.0.102).
+const SUMMARY_MARKS: [&str; 2] = [
+    "You are performing a CONTEXT CHECKPOINT COMPACTION",
+    "Please create a detailed summary of the conversation so far.",
+];
 
 /// Far from any compaction.
 const USUAL_PROMPT: u64 = 12_000;
 
 #[derive(Clone, Debug)]
 pub enum Call {
-    /// With JSON arguments.
-    Function { name: String, arguments: Value },
+    /// With JSON arguments. Some of Codex's tools are in a namespace.
+    Function { namespace: Option<String>, name: String, arguments: Value },
     /// With one text as its input, such as a patch.
     Freeform { name: String, input: String },
 }
@@ -41,7 +44,13 @@ impl Step {
     }
 
     pub fn call(name: &str, arguments: Value) -> Self {
-        Self { calls: vec![Call::Function { name: name.to_owned(), arguments }], ..Self::default() }
+        Self::call_in(None, name, arguments)
+    }
+
+    /// Of a tool in a namespace.
+    pub fn call_in(namespace: Option<&str>, name: &str, arguments: Value) -> Self {
+        let namespace = namespace.map(str::to_owned);
+        Self { calls: vec![Call::Function { namespace, name: name.to_owned(), arguments }], ..Self::default() }
     }
 
     pub fn freeform(name: &str, input: impl Into<String>) -> Self {
@@ -95,7 +104,7 @@ impl Request {
 
     fn wants_summary(&self) -> bool {
         let last = self.items().last().map(|item| content_texts(&item["content"])).unwrap_or_default();
-        last.iter().any(|text| text.starts_with(SUMMARY_MARK))
+        last.iter().any(|text| SUMMARY_MARKS.iter().any(|mark| text.starts_with(mark)))
     }
 }
 
@@ -118,7 +127,9 @@ struct State {
 impl State {
     /// Returns the answer and its number.
     fn answer(&mut self, body: Value) -> (Step, usize) {
-        let has_tools = body["tools"].as_array().is_some_and(|tools| !tools.is_empty());
+        // Codex names the tools of some models elsewhere; all its requests but those for a summary are turns.
+        let is_of_codex = body["input"].is_array();
+        let has_tools = is_of_codex || body["tools"].as_array().is_some_and(|tools| !tools.is_empty());
         let request = Request { has_tools, body };
         let step = if request.wants_summary() {
             Step::text("The work so far, in short.")

@@ -22,6 +22,7 @@ use crate::host::claude_code::registrations::Caller;
 use crate::host::claude_code::settings_text::{self, Entries};
 use crate::host::claude_code::shipped::{self, Part, Skill};
 use crate::host::codex;
+use crate::host::copilot;
 use crate::host::registered::{HOSTS, HostHooks};
 use crate::project_root;
 use crate::shell;
@@ -213,6 +214,9 @@ fn plan_other_host(
     if hooks.host == Host::Codex {
         codex::plan::plan_server(target, &mut plan)?;
     }
+    if hooks.host == Host::Copilot {
+        copilot::plan::plan_server(target, &mut plan)?;
+    }
     // Also its own files, which are there now.
     if !target.is_user {
         plan_exclude(target, &mut plan)?;
@@ -235,6 +239,9 @@ fn plan_other_hosts_back(target: &Target, records: &Records, plan: &mut Plan) ->
         if hooks.host == Host::Codex {
             removed |= codex::plan::plan_server_back(target, plan)?;
         }
+        if hooks.host == Host::Copilot {
+            removed |= copilot::plan::plan_server_back(target, plan)?;
+        }
     }
     Ok(removed)
 }
@@ -242,7 +249,7 @@ fn plan_other_hosts_back(target: &Target, records: &Records, plan: &mut Plan) ->
 /// Files of other hosts that an install here has written.
 fn other_hosts_files(target: &Target, plan: &Plan) -> Vec<String> {
     let files = plan.record.files.iter().filter_map(|kept| kept.file.strip_prefix(&target.root).ok());
-    let is_of_other = |file: &&Path| HOSTS.iter().any(|hooks| file.starts_with(hooks.home));
+    let is_of_other = |file: &&Path| HOSTS.iter().any(|hooks| file.starts_with(hooks.project_home));
     files.filter(is_of_other).map(|file| file.to_string_lossy().into_owned()).collect()
 }
 

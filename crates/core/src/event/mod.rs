@@ -14,6 +14,7 @@ pub use action::{Action, Exit};
 pub use kind::EventKind;
 
 use crate::text::json::{LongText, NotAnObject};
+use crate::time::Millis;
 use action::{McpCall, ShellCommand};
 use host::Host;
 use prompt::{Author, EndedAgent, EndedTask, Prompt};
@@ -34,6 +35,8 @@ pub struct Event<'a> {
     /// The host's id of the turn.
     pub turn: Option<Cow<'a, str>>,
     pub cwd: Option<Cow<'a, str>>,
+    /// When it happened, by the host's clock, if the host says so and writes the same time into its transcript.
+    pub at: Option<Millis>,
     /// The file of the conversation.
     pub transcript: Option<Cow<'a, str>>,
     /// The reason in the host's own word, for the record.
@@ -282,6 +285,7 @@ impl<'a> Event<'a> {
             thread: Thread::Main,
             turn: None,
             cwd: None,
+            at: None,
             transcript: None,
             cause: None,
             start: None,

@@ -19,6 +19,7 @@ use super::gathered::Gathered;
 use crate::bilingual::{Bilingual, both};
 use crate::host::claude_code::check as claude_code;
 use crate::host::codex::check as codex;
+use crate::host::copilot::check as copilot;
 
 type Check = fn(&Gathered, &mut Findings);
 
@@ -39,6 +40,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("hooks", claude_code::hooks::check),
     ("hosts", hosts::check),
     ("codex", codex::check),
+    ("copilot", copilot::check),
     ("installs", claude_code::installs::check),
     ("disabled", claude_code::disabled::check),
     ("skills", claude_code::skills::check),

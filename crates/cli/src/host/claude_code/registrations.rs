@@ -230,7 +230,9 @@ pub(crate) enum Starts {
 impl OwnEntry {
     /// `None` if the handler does something else, or more.
     pub(crate) fn read(handler: &Value) -> Option<OwnEntry> {
-        let command = handler.get("command")?.as_str()?;
+        // `exec` starts a program without a shell, with `args`.
+        let exec = handler.get("exec").and_then(Value::as_str);
+        let command = exec.or_else(|| handler.get("command")?.as_str())?;
         let entry = |starts: Starts, words: &[String], runs_payload: bool| {
             Some(OwnEntry { starts, words: words.to_vec(), runs_payload })
         };

@@ -2,7 +2,6 @@
 
 mod capabilities;
 mod event;
-mod patch;
 mod payload;
 mod reply;
 mod transcript;

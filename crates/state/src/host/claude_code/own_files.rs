@@ -98,11 +98,21 @@ fn identify_path(target: &Path, places: &OwnPlaces<'_>) -> Option<OwnFile> {
     places.memory.filter(|memory| is_store(memory)).map(|_| OwnFile::Memory)
 }
 
-/// Hooks and settings of Codex, by their names: of a project or of the person.
+/// Hooks and settings of other hosts, by their names and folders: of a project or of the person.
+const OF_OTHER_HOSTS: &[(&str, &[&str])] = &[
+    (".codex", &["hooks.json", "config.toml"]),
+    (".github/hooks", &[]),
+    (".github/copilot", &["settings.json", "settings.local.json"]),
+    (".copilot/hooks", &[]),
+    (".copilot", &["settings.json", "config.json", "mcp-config.json"]),
+];
+
+/// Without names any file in the folder counts.
 fn is_of_other_host(real: &Path) -> bool {
-    let names = ["hooks.json", "config.toml"];
-    let is_named = real.file_name().is_some_and(|name| names.iter().any(|known| name == *known));
-    is_named && real.parent().and_then(Path::file_name).is_some_and(|folder| folder == ".codex")
+    let (Some(folder), Some(name)) = (real.parent(), real.file_name()) else { return false };
+    OF_OTHER_HOSTS.iter().any(|(known, names)| {
+        (names.is_empty() || names.iter().any(|known| name == *known)) && folder.ends_with(known)
+    })
 }
 
 /// `Path::join` reallocates the folder to make room for the file, and every edit needs a dozen of these.

@@ -115,7 +115,7 @@ impl Policy for Compaction {
             return None;
         }
         let waits = |note| marks.is_some_and(|marks| marks.session.notes.contains(&note));
-        let (lost, kept) = (waits(Note::Lost), waits(Note::Kept));
+        let (lost, kept, compacts) = (waits(Note::Lost), waits(Note::Kept), waits(Note::Compacting));
         let needs = |boundary| Needs {
             knowledge: facts::Needs { boundary, ..facts::Needs::default() },
             ..Needs::default()
@@ -128,6 +128,11 @@ impl Policy for Compaction {
             }
             EventKind::PostCompact => Some(needs(true)),
             EventKind::SessionStart => Some(needs(event.follows_compaction())),
+            EventKind::UserPromptSubmit | EventKind::PostToolUse if compacts => {
+                let mut needs = needs(true);
+                needs.knowledge.preserved = true;
+                Some(needs)
+            }
             EventKind::UserPromptSubmit | EventKind::PostToolUse if lost || kept => Some(needs(true)),
             // Lost facts cannot be given back there, and the person hears of both together.
             EventKind::Stop if kept && !lost => Some(needs(true)),
@@ -140,7 +145,8 @@ impl Policy for Compaction {
 
     fn needs_more(&self, facts: &Facts<'_>, _: &Config) -> Needs {
         let kind = facts.event.kind;
-        let files = matches!(kind, EventKind::PreCompact | EventKind::SessionStart);
+        let files = matches!(kind, EventKind::PreCompact | EventKind::SessionStart)
+            || has_ended_silently(facts);
         // Only facts missing from the summary are searched in the kept messages.
         let survival = facts.knowledge.boundary.as_ref().and_then(|boundary| boundary.survival.as_ref());
         let preserved = matches!(kind, EventKind::UserPromptSubmit | EventKind::PostToolUse)
@@ -169,6 +175,9 @@ impl Policy for Compaction {
                 verdict
             }
             EventKind::PostCompact => measure_summary(facts),
+            EventKind::UserPromptSubmit | EventKind::PostToolUse if is_compacting(facts) => {
+                end_silent_compaction(facts, config)
+            }
             _ => {
                 let notes = facts.marks.value().map(|marks| marks.session.notes.as_slice());
                 let waits = |note| notes.is_some_and(|notes| notes.contains(&note));
@@ -227,6 +236,9 @@ fn prepare_compaction(facts: &Facts<'_>, config: &Config) -> Verdict {
         ..Verdict::silent("no facts to keep are known")
     };
     verdict.effects.extend(handoff(facts));
+    if facts.event.host.compacts_silently() {
+        verdict.effects.push(Effect::mark(SessionMark::Note(Note::Compacting)));
+    }
     if let Some(said) = said {
         verdict.because = "facts to keep were named";
         verdict.says.push(Say {
@@ -563,6 +575,31 @@ fn give_back_at_start(facts: &Facts<'_>, config: &Config, verdict: &mut Verdict)
     if !boundary.facts.is_empty() && facts.person.may_be_there() {
         verdict.says.extend(tell_person(facts, &boundary, &missing, (given, lifted)));
     }
+}
+
+fn is_compacting(facts: &Facts<'_>) -> bool {
+    facts.marks.value().is_some_and(|marks| marks.session.notes.contains(&Note::Compacting))
+}
+
+/// The compaction that was noted last is in the transcript by now.
+fn has_ended_silently(facts: &Facts<'_>) -> bool {
+    let is_new = facts.knowledge.boundary.as_ref().is_some_and(|boundary| boundary.survival.is_none());
+    is_new && is_compacting(facts) && facts.knowledge.preserved.known
+}
+
+/// On a host that goes on while it compacts, and does not say when it is done.
+fn end_silent_compaction(facts: &Facts<'_>, config: &Config) -> Verdict {
+    let ended = Effect::mark(SessionMark::NoteGiven(Note::Compacting));
+    let noted = facts.knowledge.boundary.as_ref().filter(|boundary| boundary.survival.is_none());
+    let may_come = noted.is_some_and(|noted| facts.now.since(noted.noted) <= LONGEST_COMPACTION_MS);
+    if !has_ended_silently(facts) {
+        let effects = if may_come { Vec::new() } else { vec![ended] };
+        return Verdict { effects, ..Verdict::silent("the compaction is not in the transcript yet") };
+    }
+    let mut verdict = report_recovery(facts);
+    give_back_at_start(facts, config, &mut verdict);
+    verdict.effects.extend([ended, Effect::mark(SessionMark::Boundary(facts.now))]);
+    verdict
 }
 
 /// Gives lost facts back to the model, and tells the person how many were kept. By now the host has written down
