@@ -1,6 +1,6 @@
 //! English sentences that only look like a constraint: faults, questions, guesses, the words of others, permissions.
 
-use super::{CLAUSE, FILLERS, Words, normalise};
+use super::words::{CLAUSE, FILLERS, Words, normalise};
 use crate::text::word_list::among;
 
 /// "The list should never be empty, fix that."
