@@ -178,7 +178,7 @@ pub(super) fn is_report(words: &Words<'_>) -> bool {
         || words.has(
             "says wrote writes thinks claims states insists complains complained told argues suggested suggests wonders according \
              wouldn't couldn't probably theory currently warns warned recommends recommended advises advised mentions mentioned \
-             demands demanded replied reckons wants prefers apparently supposedly allegedly reportedly heard hypothetically",
+             demands demanded replied reckons wants prefers apparently supposedly allegedly reportedly heard hypothetically opinion",
         )
         || words.words.iter().enumerate().any(|(at, word)| {
             matches!(*word, "said" | "say") && !among("i we i've you don't doesn't |", words.before(at))
