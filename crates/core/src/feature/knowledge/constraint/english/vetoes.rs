@@ -210,7 +210,12 @@ pub(super) fn lifts(words: &Words<'_>) -> bool {
             "allowed" => next == "now" || words.before(at) == "now",
             "free" => words.before(at) == "feel",
             "apply" | "applies" | "holds" => among("doesn't don't longer not", words.before(at)),
-            "longer" => words.before(at) == "no" && among("needed required necessary a applies", next),
+            "longer" => {
+                let is_closed =
+                    || words.has("off-limits limits forbidden frozen prohibited taboo banned locked");
+                words.before(at) == "no"
+                    && (among("needed required necessary a applies", next) || is_closed())
+            }
             _ => false,
         }
     })
