@@ -20,6 +20,8 @@ pub struct Step {
 
 /// Beginnings of words for what a publishing step does.
 const PUBLISHES: [&str; 8] = ["ship", "releas", "push", "commit", "merg", "deploy", "publish", "upload"];
+/// Their first letters, and that of "leave".
+const INITIALS: [u8; 8] = *b"srpcmdul";
 /// Whole words for it.
 const PUBLISHES_WHOLE: Words = "pr prs mr";
 const PUBLISHES_JA: [&str; 18] = [
@@ -125,8 +127,10 @@ pub fn may_name_step<'n>(text: &str, mut names: impl Iterator<Item = &'n str>) -
     };
     // "Nothing leaves my machine."
     let is_usual = |word: &[u8]| {
-        PUBLISHES.iter().chain(&["leave"]).any(|known| begins(word, known))
-            || matches!(word.len(), 2 | 3) && each_word(PUBLISHES_WHOLE).any(|known| begins(word, known))
+        let is_initial = |first: &u8| INITIALS.iter().any(|known| *known == first.to_ascii_lowercase());
+        word.first().is_some_and(is_initial)
+            && (PUBLISHES.iter().chain(&["leave"]).any(|known| begins(word, known))
+                || matches!(word.len(), 2 | 3) && each_word(PUBLISHES_WHOLE).any(|known| begins(word, known)))
     };
     let holds = |word: &str| match word.is_ascii() {
         true => search::holds_in_any_case(text.as_bytes(), word.as_bytes()),
@@ -355,6 +359,12 @@ mod tests {
         assert!(reserves("stop after the sprint", &step(1)));
         assert!(!reserves("don't stop after the audit, ship it", &step(2)));
         assert!(!reserves("auditまで終わったらshipして", &step(2)));
+    }
+
+    #[test]
+    fn usual_steps_begin_with_an_initial() {
+        let usual = PUBLISHES.into_iter().chain(each_word(PUBLISHES_WHOLE)).chain(["leave"]);
+        assert!(usual.into_iter().all(|word| INITIALS.contains(&word.as_bytes()[0])));
     }
 
     #[test]

@@ -67,10 +67,7 @@ fn is_of_product(clause: &str) -> bool {
         予約不可 登録不可 閲覧不可 クリック不可 表示しないこと 表示しないように";
     contains_any(clause, PEOPLE)
         || ends_with_any(clause, DOES)
-        || contains_any(
-            clause,
-            "問題は 原因は 困るのは 気になるのは 謎なのは 症状は 現象は パスワードは アップロードは バリデーション",
-        )
+        || contains_any(clause, "問題は 原因は 困るのは 気になるのは 謎なのは 症状は 現象は")
 }
 
 fn has_form(text: &str) -> bool {

@@ -4,166 +4,45 @@
 //! constraint is judged by its neighbours and by its place in the clause.
 
 mod vetoes;
+mod words;
 
-use crate::feature::knowledge::constraint::sentences::quotation_end;
 use crate::text::search;
-use crate::text::word_list::{among, each_word};
+use crate::text::word_list::{Words as WordList, among};
 pub(super) use vetoes::{Follow, follow, is_of_others, is_statement};
 use vetoes::{asks_not_to, is_fault, is_foreign, is_report, lifts, second_order, specifies};
+use words::CLAUSE;
+pub(super) use words::{Words, normalise};
 
-/// Between clauses.
-const CLAUSE: &str = "|";
+/// Words with which a sentence is worth reading closely.
+const CUES: WordList = "don't dont not never no nothing nobody must mustn't mustnt has have needs need may should shouldn't can't \
+    cannot cant won't only always avoid stop leave keep stick ensure sure prefer instead rather limit most max \
+    max. maximum stay stays read-only readonly scope ask until without allowed forbidden prohibited mandatory \
+    nowhere limits off-limits freeze on me want circumstances account important throughout except session whenever \
+    budget hard wait doubt under keeps hands table isn't aren't refrain per gets each every forbids bans frozen \
+    english german japanese french spanish shouldnt none taboo untouchable verboten banned no-go case point \
+    exclusively preserve steer hold forward zero untouched unchanged intact remain remains shall";
 
-/// The words of a sentence.
-pub(super) struct Words<'a> {
-    words: Vec<&'a str>,
-    asks: bool,
-    /// A bit for each kind of word that is among them.
-    kinds: u64,
-}
-
-/// Words with another beginning or length have most often another bit.
-fn kind_of(word: &str) -> u64 {
-    let first = word.as_bytes().first().copied().unwrap_or_default();
-    1 << ((usize::from(first) * 7 + word.len()) % 64)
-}
-
-/// Lower case, with `|` between clauses; code and quotations become `…`, a remark in parentheses is left out.
-pub(super) fn normalise(sentence: &str, to: &mut String) {
-    to.clear();
-    let mut at = 0;
-    while let Some(c) = sentence[at..].chars().next() {
-        // Most characters, without a closer look.
-        if c.is_ascii_alphabetic() || c == ' ' {
-            to.push(c.to_ascii_lowercase());
-            at += 1;
-            continue;
+/// For each first letter of a cue the set of its last letters, in any case: a cheap look at most words.
+const CUE_ENDS: [u32; 32] = {
+    let (list, mut ends) = (CUES.as_bytes(), [0_u32; 32]);
+    let (mut first, mut at) = (0, 1);
+    while at <= list.len() {
+        if at == list.len() || list[at] == b' ' {
+            ends[(list[first] % 32) as usize] |= 1 << (list[at - 1] % 32);
+            first = at + 1;
         }
-        let end = quotation_end(sentence, at);
-        let is_remark = c == '(';
-        at += c.len_utf8();
-        let rest = &sentence[at..];
-        match c {
-            _ if end.is_some() || matches!(c, '"' | '`') => {
-                to.push_str(" … ");
-                at = end.unwrap_or(at);
-            }
-            _ if is_remark => {
-                to.push(' ');
-                at = rest.find(')').map_or(at, |end| at + end + 1);
-            }
-            '’' | '´' => to.push('\''),
-            ',' | ';' | ':' | ')' | '—' | '–'
-                if !rest.starts_with(|c: char| c.is_ascii_digit() || c == '/') =>
-            {
-                to.push_str(" | ");
-            }
-            '-' if rest.starts_with(' ') => to.push_str(" | "),
-            '*' => {}
-            '\n' | '\t' => to.push(' '),
-            '!' | '?' | '.' if rest.trim_start().is_empty() => {}
-            _ => to.push(c.to_ascii_lowercase()),
-        }
+        at += 1;
     }
+    ends
+};
+
+fn may_be_cue(word: &[u8]) -> bool {
+    let (Some(first), Some(last)) = (word.first(), word.last()) else { return false };
+    CUE_ENDS[usize::from(first % 32)] >> (last % 32) & 1 != 0
 }
 
-impl<'a> Words<'a> {
-    pub(super) fn of(normalised: &'a str, sentence: &str) -> Words<'a> {
-        let words: Vec<&str> = normalised
-            .split_ascii_whitespace()
-            .map(|word| if word == "w/o" { "without" } else { word })
-            .collect();
-        let kinds = words.iter().fold(0, |kinds, word| kinds | kind_of(word));
-        Words { words, asks: sentence.trim_end().ends_with('?'), kinds }
-    }
-
-    fn at(&self, index: usize) -> &'a str {
-        self.words.get(index).copied().unwrap_or(CLAUSE)
-    }
-
-    fn before(&self, index: usize) -> &'a str {
-        index.checked_sub(1).map_or(CLAUSE, |index| self.at(index))
-    }
-
-    /// The clause from `index` on.
-    fn rest(&self, index: usize) -> &[&'a str] {
-        let rest = self.words.get(index..).unwrap_or_default();
-        let end = rest.iter().position(|word| *word == CLAUSE).unwrap_or(rest.len());
-        &rest[..end]
-    }
-
-    /// The clause before `index`.
-    fn head(&self, index: usize) -> &[&'a str] {
-        let head = &self.words[..index];
-        let start = head.iter().rposition(|word| *word == CLAUSE).map_or(0, |at| at + 1);
-        &head[start..]
-    }
-
-    /// Whether only words without content are before `index` in its clause.
-    fn opens(&self, index: usize) -> bool {
-        let head = self.head(index);
-        if is_frame(head) {
-            return true;
-        }
-        // "… so no locks", "… but don't change it".
-        let is_link =
-            |at: &usize| head[*at] == "but" || head[*at] == "so" && head.get(at + 1) != Some(&"that");
-        let from = (0..head.len()).rev().find(is_link).map_or(0, |at| at + 1);
-        head[from..].iter().all(|word| among(FILLERS, word))
-            || head == ["from", "now", "on"]
-            || head == ["for", "now"]
-            || head == ["this", "time"]
-    }
-
-    /// In the first clause.
-    fn begins_with_clause(&self, index: usize) -> bool {
-        self.head(index).len() == index
-    }
-
-    /// As [`Words::opens`], in the first clause.
-    fn begins(&self, index: usize) -> bool {
-        self.words[..index].iter().all(|word| among(FILLERS, word) || *word == CLAUSE)
-    }
-
-    fn has(&self, list: &str) -> bool {
-        each_word(list).any(|listed| self.kinds & kind_of(listed) != 0 && self.words.contains(&listed))
-    }
-}
-
-const FILLERS: &str = "please also and then just but so absolutely again ok okay actually kindly really now still oh btw note \
-                       important reminder rule pls plz yes well fine good sure or plus instead remember that however ps fyi finally lastly first \
-                       firstly second secondly third thx thanks obviously of course definitely strictly hey hi claude";
-
-/// "Whatever you do …", "for the next hour …": says when an order holds.
-fn is_frame(head: &[&str]) -> bool {
-    match head {
-        ["whatever", "you", "do"] | ["until", "further", "notice"] | ["until", "i", "say", ..] => true,
-        ["for" | "during" | "until" | "throughout", rest @ ..] => {
-            rest.len() < 7
-                && !rest.iter().any(|word| among("i we it they he she that is are was does do", word))
-        }
-        _ => false,
-    }
-}
-
-/// A cheap look at a single word: whether a sentence with it is worth reading closely.
-#[rustfmt::skip]
 fn is_cue(word: &str) -> bool {
-    matches!(
-        word,
-        "don't" | "dont" | "not" | "never" | "no" | "nothing" | "nobody" | "must" | "mustn't" | "mustnt" | "has" | "have"
-            | "needs" | "need" | "may" | "should" | "shouldn't" | "can't" | "cannot" | "cant" | "won't" | "only" | "always"
-            | "avoid" | "stop" | "leave" | "keep" | "stick" | "ensure" | "sure" | "prefer" | "instead" | "rather" | "limit"
-            | "most" | "max" | "max." | "maximum" | "stay" | "stays" | "read-only" | "readonly" | "scope" | "ask" | "until"
-            | "without" | "allowed" | "forbidden" | "prohibited" | "mandatory" | "nowhere" | "limits" | "off-limits"
-            | "freeze" | "on" | "me" | "want" | "circumstances" | "account" | "important" | "throughout" | "except"
-            | "session" | "whenever" | "budget" | "hard" | "wait" | "doubt" | "under" | "keeps" | "hands" | "table" | "isn't"
-            | "aren't" | "refrain" | "per" | "gets" | "each" | "every" | "forbids" | "bans" | "frozen" | "english"
-            | "german" | "japanese" | "french" | "spanish"
-            | "shouldnt" | "none" | "taboo" | "untouchable" | "verboten" | "banned" | "no-go" | "case" | "point" | "exclusively"
-            | "preserve" | "steer" | "hold" | "forward" | "zero" | "untouched" | "unchanged" | "intact" | "remain" | "remains"
-            | "shall"
-    )
+    may_be_cue(word.as_bytes()) && among(CUES, word)
 }
 
 /// Whether a cue is anywhere in a text: most prompts have none, and are not read closely.
@@ -173,15 +52,26 @@ pub(super) fn has_cue(text: &str) -> bool {
     }
     let is_part = |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'\'' | b'-');
     text.as_bytes().split(|byte| !is_part(byte)).any(|word| {
-        let mut lower = [0; LONGEST_CUE];
-        let Some(lower) = lower.get_mut(..word.len()).filter(|_| word.len() > 1) else { return false };
-        lower.copy_from_slice(word);
-        lower.make_ascii_lowercase();
-        std::str::from_utf8(lower).is_ok_and(|word| is_cue(word.trim_matches('-')))
+        let word = without_hyphens(word);
+        may_be_cue(word) && is_cue_in_any_case(word)
     })
 }
 
-/// With a hyphen next to it.
+fn without_hyphens(mut word: &[u8]) -> &[u8] {
+    while let [b'-', rest @ ..] | [rest @ .., b'-'] = word {
+        word = rest;
+    }
+    word
+}
+
+fn is_cue_in_any_case(word: &[u8]) -> bool {
+    let mut lower = [0; LONGEST_CUE];
+    let Some(lower) = lower.get_mut(..word.len()).filter(|_| word.len() > 1) else { return false };
+    lower.copy_from_slice(word);
+    lower.make_ascii_lowercase();
+    std::str::from_utf8(lower).is_ok_and(is_cue)
+}
+
 const LONGEST_CUE: usize = 16;
 
 pub(super) fn is_constraint(words: &Words<'_>) -> bool {
@@ -220,7 +110,7 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
         "only" => limits_with_only(words, at),
         "always" => {
             // "Always showing the old one" is a fault.
-            let describes = next.ends_with("ed") || next.ends_with("ing") && next.len() > 5;
+            let describes = is_third_person(next) || next.ends_with("ed") || next.ends_with("ing") && next.len() > 5;
             orders() && !among("the a an when on been", next) && !among(PRODUCT, next) && !describes
         }
         "prefer" if before == "i" || before == "i'd" || before == "would" => {
@@ -229,7 +119,7 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
         "avoid" | "prefer" => orders() && next != "that",
         "stop" if next == "before" => words.opens(at),
         "stop" => {
-            let is_complaint = among("wasting kidding joking lying pretending", next);
+            let is_complaint = among("wasting kidding joking lying pretending complaining whining being", next);
             words.opens(at) && next.ends_with("ing") && next.len() > 5 && !is_complaint
         }
         "leave" => {
@@ -498,6 +388,7 @@ fn forbids_with_not(words: &Words<'_>, at: usize) -> bool {
             let instead = words.head(at.saturating_sub(1));
             let pointed = among("that this the so yet sure really because a just it too like |", next);
             let ordered = instead.first().is_some_and(|first| among(ORDERS, first))
+                && !instead.get(1).is_some_and(|what| instead[0] == "use" && among("a an the", what))
                 || instead.iter().any(|word| among("must always only", word));
             let is_short = words.words.len() <= 7
                 && !instead.is_empty()
@@ -522,7 +413,7 @@ fn forbids_with_never(words: &Words<'_>, at: usize) -> bool {
         return false;
     }
     match words.before(at) {
-        _ if words.opens(at) => !among(PRODUCT, next),
+        _ if words.opens(at) => !among(PRODUCT, next) && !is_third_person(next),
         // "It should never be null, but it is" describes a fault.
         "should" => !words.has("but still yet currently"),
         "must" | "may" | "can" => true,
@@ -556,6 +447,11 @@ fn forbids_with_no(words: &Words<'_>, at: usize) -> bool {
     let Some(next) = rest.first() else { return false };
     if among(OTHER, next)
         || rest.iter().any(|word| among("needed required necessary is are was were has exists found", word))
+    {
+        return false;
+    }
+    // "No test covers this function."
+    if matches!(rest, [_, verb, object, ..] if verb.ends_with('s') && among("the this that it a an any my our me us them", object))
     {
         return false;
     }
@@ -759,6 +655,11 @@ fn limits_with_only(words: &Words<'_>, at: usize) -> bool {
 
 const PARTS: &str = "file files folder directory module package branch repo";
 
+/// "Returns", not "access".
+fn is_third_person(word: &str) -> bool {
+    word.len() > 3 && word.ends_with('s') && !word.ends_with("ss") && !word.ends_with("us")
+}
+
 fn is_path(word: &str) -> bool {
     word == "…" || word.trim_end_matches('.').contains(['/', '.'])
 }
@@ -771,17 +672,25 @@ fn keeps(rest: &[&str]) -> bool {
 
 /// "Make sure every endpoint has a test", not "make sure the server runs".
 fn is_general(words: &Words<'_>, at: usize) -> bool {
+    /// What Claude makes or changes.
+    const MADE: &str = "test tests endpoint endpoints file files function functions commit commits type types lint build existing api \
+                        signature signatures name names behaviour behavior change changes code step comment comments docs module modules";
     let rest = words.rest(at);
-    let denies = || rest.iter().any(|word| among("never not don't", word)) && rest.contains(&"you");
-    let general = "every each any all no always only before nothing none without";
-    rest.iter().any(|word| among(general, word)) || denies()
+    let has = |list| rest.iter().any(|word| among(list, word));
+    has("never not don't") && rest.contains(&"you")
+        || has("every each any all no always only before nothing none without") && has(MADE) && !has(PEOPLE)
 }
 
 /// "Use X instead of Y", as an order.
 fn uses_instead(words: &Words<'_>, at: usize) -> bool {
     let everywhere = words.has("everywhere always");
     let is_order = |index: &usize| among("use prefer", words.words[*index]) && words.opens(*index);
-    let used = (0..words.words.len()).any(|index| is_order(&index));
+    // "Use a set instead of a list in dedupe.rs" is a task.
+    let names_tool = |index: &usize| !among("a an the this that", words.at(index + 1));
+    let used = (0..words.words.len()).any(|index| is_order(&index) && (everywhere || names_tool(&index)));
+    if !everywhere && words.words.iter().any(|word| is_path(word)) {
+        return false;
+    }
     (used || at == 0 && words.has("use")) && (everywhere || words.words.len() <= 9)
         || everywhere && words.words.len() <= 8 && !words.has(STATEMENTS)
 }

@@ -1,6 +1,6 @@
 //! English sentences that only look like a constraint: faults, questions, guesses, the words of others, permissions.
 
-use super::{CLAUSE, FILLERS, Words, normalise};
+use super::words::{CLAUSE, FILLERS, Words, normalise};
 use crate::text::word_list::among;
 
 /// "The list should never be empty, fix that."
@@ -178,7 +178,7 @@ pub(super) fn is_report(words: &Words<'_>) -> bool {
         || words.has(
             "says wrote writes thinks claims states insists complains complained told argues suggested suggests wonders according \
              wouldn't couldn't probably theory currently warns warned recommends recommended advises advised mentions mentioned \
-             demands demanded replied reckons wants prefers apparently supposedly allegedly reportedly heard hypothetically",
+             demands demanded replied reckons wants prefers apparently supposedly allegedly reportedly heard hypothetically opinion",
         )
         || words.words.iter().enumerate().any(|(at, word)| {
             matches!(*word, "said" | "say") && !among("i we i've you don't doesn't |", words.before(at))
@@ -210,7 +210,12 @@ pub(super) fn lifts(words: &Words<'_>) -> bool {
             "allowed" => next == "now" || words.before(at) == "now",
             "free" => words.before(at) == "feel",
             "apply" | "applies" | "holds" => among("doesn't don't longer not", words.before(at)),
-            "longer" => words.before(at) == "no" && among("needed required necessary a applies", next),
+            "longer" => {
+                let is_closed =
+                    || words.has("off-limits limits forbidden frozen prohibited taboo banned locked");
+                words.before(at) == "no"
+                    && (among("needed required necessary a applies", next) || is_closed())
+            }
             _ => false,
         }
     })

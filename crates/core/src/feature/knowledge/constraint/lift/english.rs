@@ -146,7 +146,7 @@ pub(super) enum Part {
     /// "Commit it."
     Orders { verb: String, stems: Vec<String> },
     /// "Use X": X.
-    Uses { what: Token },
+    Uses { what: String, stem: String },
 }
 
 impl Lift {
@@ -405,7 +405,8 @@ fn uses(clause: &[Token]) -> Option<Part> {
     let what = at + if among("use prefer", word(at)) { 1 } else { 2 };
     let ends = among("now again here instead for please not over rather after", word(what + 1));
     let name = clause.get(what)?;
-    (opens && (ends || what + 1 == clause.len())).then(|| Part::Uses { what: name.clone() })
+    (opens && (ends || what + 1 == clause.len()))
+        .then(|| Part::Uses { what: name.word.clone(), stem: name.stem.clone() })
 }
 
 /// What a constraint is about.
@@ -503,11 +504,11 @@ impl Gist {
                     && same_verb
                     && (is_same || self.for_now && (names_all || stems.iter().all(|stem| among(WORK, stem))))
             }
-            Part::Uses { what } => {
+            Part::Uses { what, stem } => {
                 let is_forbidden = self.kind == ConstraintKind::Forbids
                     && self.verb.as_deref() == Some("use")
-                    && self.stems == [what.stem.as_str()];
-                self.rejected.as_ref() == Some(&what.word) || is_forbidden
+                    && self.stems == [stem.as_str()];
+                self.rejected.as_ref() == Some(what) || is_forbidden
             }
         }
     }

@@ -151,9 +151,8 @@ impl Lift {
         if is_other_speech(&own) || ends_with_any(&own, "ますか ですか ょうか ませんか かな") {
             return None;
         }
-        let unconditional =
-            each_word(COURTESIES).fold(own.clone(), |own, courtesy| own.replace(courtesy, ""));
-        let is_conditional = contains_any(&unconditional, CONDITIONS);
+        let own = each_word(COURTESIES).fold(own, |own, courtesy| own.replace(courtesy, ""));
+        let is_conditional = contains_any(&own, CONDITIONS);
         let mut parts = Vec::new();
         for clause in clauses(&own) {
             if let Some(part) = takes_back(&clause) {
