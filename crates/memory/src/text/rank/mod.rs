@@ -66,6 +66,7 @@ const HAS: f64 = 0.3;
 /// In bytes; the subject of a longer text shows before that.
 pub(super) const LOOKED_AT: usize = 256 * 1024;
 
+#[derive(Clone, Copy, Debug)]
 pub struct Document<'a> {
     /// One line.
     pub title: &'a str,

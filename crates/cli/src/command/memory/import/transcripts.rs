@@ -73,7 +73,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     {
         opened.memory.store().note_whole_texts()?;
     }
-    if let Some(opened) = opened.as_mut().filter(|_| report.new > 0) {
+    if let Some(opened) = opened.as_mut().filter(|_| !args.dry_run && report.new > 0) {
         // It only makes searches faster, and the worker continues it.
         let _ = opened.memory.store().merge_index(MERGED_PAGES);
     }
