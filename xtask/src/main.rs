@@ -57,8 +57,9 @@ Usage: cargo xtask COMMAND
   eval-constraints [--set DIR]
                              precision and recall on the sentences of prompts that forbid, require or limit something: those of
                              corpus/constraint, or only figures for constraints.*.jsonl and lift.*.jsonl of a folder
-  eval-search [--misses] [--json] [--fresh | --fresh-2]
-                             recall and rank of the memory's search on the queries of corpus/search, beside a plain BM25
+  eval-search [--misses] [--json] [--fresh | --fresh-2 | --set DIR]
+                             recall and rank of the memory's search on the queries of corpus/search, beside a plain BM25;
+                             of DIR only the figures are shown
   recovery                   what survives a compaction on the real client, with and without Tidegate
   bench [--runs N]           times, growth, memory and 32 hooks at once, beside the goals
   bench store [--sizes A,B] [--runs N] [--only TEXT] [--in FOLDER] [--processes]

@@ -42,6 +42,9 @@ fn dispatch() -> Done {
         ["eval-search", "--misses"] => search::evaluate(search::Set::Split, search::Show::Misses),
         ["eval-search", "--fresh"] => search::evaluate(search::Set::Fresh, search::Show::Table),
         ["eval-search", "--fresh-2"] => search::evaluate(search::Set::Fresh2, search::Show::Table),
+        ["eval-search", "--set", folder] => {
+            search::evaluate(search::Set::Folder(folder), search::Show::Table)
+        }
         ["bench"] => bench::run(bench::RUNS),
         ["bench", "store", rest @ ..] => bench::store::run(rest),
         ["bench", "team", rest @ ..] => bench::store::run_team(rest),

@@ -1,7 +1,7 @@
 //! What the thesaurus has for the words of a question.
 
 use super::reading::{Edges, Reading, ReadingOf, WIDENED, readings_of};
-use super::{Field, Question, Slot, Span};
+use super::{Association, Question, Slot, Span};
 use crate::text::scan::{Atom, AtomClass};
 use crate::text::sequence::spelled;
 use crate::text::small_words::is_small;
@@ -11,32 +11,62 @@ use crate::text::thesaurus::{Thesaurus, stem_of};
 const MOST_EXPANSIONS: usize = 160;
 const MOST_OF_TERM: usize = 24;
 
+/// More words of the same matter are ignored: in all, and for one slot.
+const MOST_ASSOCIATIONS: usize = 400;
+const MOST_OF_SLOT: usize = 120;
+
+/// How much stronger each further matter makes it that a word shares with a slot.
+const OF_MORE_MATTERS: f64 = 0.3;
+
 /// What a reading from the thesaurus is worth, for a word and for a term of several.
 const EXPANDED: f64 = 0.55;
 const EXPANDED_TERM: f64 = 0.6;
 
 impl Question {
-    fn add_fields(&mut self, atoms: &[Atom], first: usize) {
+    /// Words of the same matter, for each slot those that share most matters with it.
+    fn add_associations(&mut self, atoms: &[Atom], first: usize) {
         let fields = Thesaurus::fields();
-        for term in fields.find(atoms) {
+        let mut found = fields.find(atoms);
+        found.sort_by_key(|term| std::cmp::Reverse(term.to - term.from));
+        let mut taken: Vec<(usize, usize)> = Vec::new();
+        let mut of_slots: Vec<Vec<u16>> = vec![Vec::new(); self.slots.len()];
+        for term in found {
+            if taken.iter().any(|(from, to)| *from <= term.from && term.to <= *to) {
+                continue;
+            }
+            taken.push((term.from, term.to));
             let is_in = |slot: &usize| {
                 let Slot { from, to, importance, .. } = self.slots[*slot];
                 from < term.to && term.from < to && importance > 0.0
             };
             let Some(slot) = (first..self.slots.len()).find(is_in) else { continue };
-            for number in &term.groups {
-                match self.fields.iter_mut().find(|field| field.number == *number) {
-                    Some(field) if field.slots.contains(&slot) => {}
-                    Some(field) => field.slots.push(slot),
-                    None => {
-                        let words = fields
-                            .members(*number)
-                            .flat_map(|term| readings_of_term(term, 1.0, ReadingOf::Slot(slot)));
-                        let words = words.collect();
-                        self.fields.push(Field { number: *number, slots: vec![slot], words });
-                    }
+            of_slots[slot].extend(&term.groups);
+        }
+        for (slot, matters) in of_slots.iter_mut().enumerate() {
+            matters.sort_unstable();
+            matters.dedup();
+            let mut words: Vec<(&'static str, usize)> = Vec::new();
+            for word in matters.iter().flat_map(|number| fields.members(*number)) {
+                match words.iter_mut().find(|(known, _)| *known == word) {
+                    Some((_, often)) => *often += 1,
+                    None => words.push((word, 1)),
                 }
             }
+            words.sort_by_key(|(_, often)| std::cmp::Reverse(*often));
+            for (word, often) in words.into_iter().take(MOST_OF_SLOT) {
+                self.associate(word, slot, 1.0 + OF_MORE_MATTERS * (often - 1) as f64);
+            }
+        }
+    }
+
+    fn associate(&mut self, term: &'static str, slot: usize, strength: f64) {
+        let known = self.associations.iter().position(|known| known.word.term == Some(term));
+        if let Some(known) = known {
+            self.associations[known].slots.push((slot, strength));
+        } else if self.associations.len() < MOST_ASSOCIATIONS {
+            // The last one looks for a name in its parts.
+            let word = readings_of_term(term, 1.0, ReadingOf::Slot(slot)).last();
+            self.associations.extend(word.map(|word| Association { word, slots: vec![(slot, strength)] }));
         }
     }
 
@@ -104,10 +134,10 @@ impl Question {
         });
     }
 
-    /// Adds what the thesaurus has for what it had, and fields of words: for a question that hardly anything fits.
+    /// Adds what the thesaurus has for what it had, and words of the same matter: for a question that hardly anything fits.
     pub fn widen(&mut self) {
         for (first, atoms) in std::mem::take(&mut self.made_from) {
-            self.add_fields(&atoms, first);
+            self.add_associations(&atoms, first);
         }
         let thesaurus = Thesaurus::get();
         let terms: Vec<(&'static str, ReadingOf)> =

@@ -54,12 +54,12 @@ pub struct Span {
     pub(crate) to: usize,
 }
 
-/// Words of one matter, for slots that have one of them: each is weak evidence that a text is about that slot.
+/// A word of the same matter as some slots: weak evidence that a text is about them.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Field {
-    number: u16,
-    pub(crate) slots: Vec<usize>,
-    pub words: Vec<Reading>,
+pub struct Association {
+    pub word: Reading,
+    /// More than 1 if several matters have both.
+    pub(crate) slots: Vec<(usize, f64)>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -68,7 +68,7 @@ pub struct Question {
     pub spans: Vec<Span>,
     pub readings: Vec<Reading>,
     /// None before it is widened.
-    pub fields: Vec<Field>,
+    pub associations: Vec<Association>,
     /// The atoms that the slots from a number on were made from.
     pub(crate) made_from: Vec<(usize, Vec<Atom>)>,
     /// Neighbouring slots as they follow each other in the question, by the first of them.

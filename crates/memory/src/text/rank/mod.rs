@@ -8,10 +8,10 @@ use std::collections::HashMap;
 
 use tidegate_core::time::Millis;
 
-use super::question::{MOST_SLOTS, Question, Reading, ReadingOf};
+use super::question::{MOST_SLOTS, Question, Reading, ReadingOf, Slot};
 pub use relevant::keep_relevant;
 use seen::word_of;
-pub use seen::{Seen, WordCounts};
+pub use seen::{Seen, usual_length};
 
 /// The higher, the longer repetitions keep raising the score.
 const SATURATION: f64 = 1.2;
@@ -44,15 +44,15 @@ const TOO_COMMON: f64 = 0.12;
 /// The number of texts from which on that is known.
 const KNOWN: f64 = 200.0;
 
-/// What a word of a field is worth, and each further one of the same field.
-const OF_FIELD: f64 = 0.4;
-const MORE_OF_FIELD: f64 = 0.3;
+/// What a word of the same matter is worth, and the second one.
+const ASSOCIATED: f64 = 0.8;
+const SECOND_ASSOCIATED: f64 = 0.3;
 
-/// The coverage by a word of a field.
-const FIELD_COVERS: f64 = 0.35;
+/// The coverage by a word of the same matter.
+const ASSOCIATION_COVERS: f64 = 0.42;
 
-/// A field with a word in more than this share of all texts says nothing.
-const FIELD_TOO_COMMON: f64 = 0.5;
+/// How much less such words say in a text of usual length.
+const LONGER_SAYS_LESS: f64 = 1.0;
 
 /// How much a score depends on the coverage.
 const BY_COVERAGE: f64 = 0.85;
@@ -107,10 +107,10 @@ pub struct Scorer<'a> {
     /// A bit per slot: those that say something, and those of them, or else any, whose own word is in some text.
     tells: u32,
     known: u32,
-    /// Per field of words.
-    fields: Vec<f64>,
-    /// Words of fields by their first atom: the field, and its word.
-    field_words: HashMap<u64, Vec<(u16, u16)>>,
+    /// Per association: rare ones weigh more.
+    associations: Vec<f64>,
+    /// Associations by their first atom.
+    associated: HashMap<u64, Vec<u16>>,
     /// Readings by their first atom.
     readings: HashMap<u64, Vec<u16>>,
     phrases: HashMap<u64, Vec<u16>>,
@@ -125,8 +125,8 @@ fn begin(hash: u64) -> usize {
 }
 
 impl<'a> Scorer<'a> {
-    /// `counts` estimates how many of `all` texts have each reading.
-    pub fn new(question: &'a Question, counts: &[f64], of_fields: &[f64], all: f64) -> Scorer<'a> {
+    /// `counts` estimates how many of `all` texts have each reading, `of_associations` the same for what is known of those.
+    pub fn new(question: &'a Question, counts: &[f64], of_associations: &[f64], all: f64) -> Scorer<'a> {
         let all = all.max(1.0);
         let rarity = |count: f64| (1.0 + (all - count + 0.5).max(0.5) / (count + 0.5)).ln().max(0.05);
         let is_noise =
@@ -178,20 +178,10 @@ impl<'a> Scorer<'a> {
         for (number, (_, atoms)) in question.phrases.iter().enumerate() {
             note(&mut phrases, atoms, number);
         }
-        let mut field_words = HashMap::<u64, Vec<(u16, u16)>>::new();
-        let fields: Vec<f64> = of_fields
-            .iter()
-            .map(|count| if all > KNOWN && *count > all * FIELD_TOO_COMMON { 0.0 } else { rarity(*count) })
-            .collect();
-        for (number, _) in fields.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
-            for (place, word) in question.fields[number].words.iter().enumerate() {
-                if let (Some(first), Ok(number), Ok(place)) =
-                    (word.atoms.first(), u16::try_from(number), u16::try_from(place))
-                {
-                    field_words.entry(*first).or_default().push((number, place));
-                    begins[begin(*first)] = true;
-                }
-            }
+        let associations: Vec<f64> = of_associations.iter().map(|count| rarity(*count)).collect();
+        let mut associated = HashMap::new();
+        for (number, association) in question.associations.iter().enumerate().take(associations.len()) {
+            note(&mut associated, &association.word.atoms, number);
         }
         let slots = slots.collect();
         let bits = |is: &dyn Fn(usize) -> bool| {
@@ -205,7 +195,7 @@ impl<'a> Scorer<'a> {
         };
         let in_text = bits(&is_in_text);
         let known = if tells & in_text == 0 { in_text } else { tells & in_text };
-        Scorer { question, weights, slots, tells, known, fields, field_words, readings, phrases, begins }
+        Scorer { question, weights, slots, tells, known, associations, associated, readings, phrases, begins }
     }
 
     /// What a reading adds to the score of a text that has it once.
@@ -223,10 +213,10 @@ impl<'a> Scorer<'a> {
         let mut spans = 0.0_f64;
         for reading in readings {
             let number = usize::from(*reading);
-            if let Some(field) = number.checked_sub(self.question.readings.len()) {
-                let free = self.question.fields[field].slots.iter().find(|slot| best[**slot] == 0.0);
-                if let Some(slot) = free {
-                    best[*slot] = self.field_weight(field, *slot);
+            if let Some(association) = number.checked_sub(self.question.readings.len()) {
+                for (slot, strength) in &self.question.associations[association].slots {
+                    let value = self.association_weight(association, *slot) * strength;
+                    best[*slot] = best[*slot].max(value);
                 }
                 continue;
             }
@@ -241,8 +231,8 @@ impl<'a> Scorer<'a> {
         best.iter().sum::<f64>() + spans
     }
 
-    fn field_weight(&self, field: usize, slot: usize) -> f64 {
-        self.fields[field] * OF_FIELD * self.question.slots[slot].importance
+    fn association_weight(&self, association: usize, slot: usize) -> f64 {
+        self.associations[association] * ASSOCIATED * self.question.slots[slot].importance
     }
 
     /// Whether the order of words decides what fits.
@@ -250,9 +240,9 @@ impl<'a> Scorer<'a> {
         self.question.slots.iter().any(|slot| slot.required)
     }
 
-    /// `None` if the text lacks a quoted part.
-    pub fn fit(&self, seen: &Seen, common: &WordCounts) -> Option<Fit> {
-        Some(self.sum_up(seen, common)).filter(|fit| {
+    /// `None` if the text lacks a quoted part. `usual` is the length of texts on average.
+    pub fn fit(&self, seen: &Seen, usual: f64) -> Option<Fit> {
+        Some(self.sum_up(seen, usual)).filter(|fit| {
             let required = self.question.slots.iter().enumerate().filter(|(_, slot)| slot.required);
             required.into_iter().all(|(place, _)| fit.has & 1 << place != 0)
         })
@@ -266,56 +256,59 @@ impl<'a> Scorer<'a> {
         if is_all { ALL_THERE_IS } else { 0.0 }
     }
 
-    /// What fields of words add to the score. A text has to have two different things of the question, and a word counts for
-    /// one of them.
-    fn add_fields(
+    /// What words of the same matter add to the score. A text has to have two different things of the question, and a word counts
+    /// for one of them.
+    fn add_associations(
         &self,
         seen: &Seen,
-        common: &WordCounts,
-        length: f64,
+        usual: f64,
         values: &[f64; MOST_SLOTS],
         covers: &mut [f64; MOST_SLOTS],
     ) -> f64 {
         let there = self.question.readings.iter().zip(&seen.often).filter(|(_, often)| **often > 0.0);
         let mut used: Vec<u64> = there.map(|(reading, _)| word_of(reading)).collect();
-        // By the weight of their words, those that say most first.
+        // Those that say most first.
         let mut words: Vec<(f64, u64, usize)> = Vec::new();
-        for (field, found) in seen.fields.iter().enumerate() {
-            words.extend(found.iter().map(|(word, often)| {
-                let saturated = often * (SATURATION + 1.0) / (often + SATURATION * length);
-                (common.rarity(*word) * saturated, *word, field)
-            }));
+        let present = seen.associated.iter().enumerate().filter(|(_, is_there)| **is_there);
+        for (number, _) in present {
+            let association = &self.question.associations[number];
+            let word = word_of(&association.word);
+            words.extend(
+                association
+                    .slots
+                    .iter()
+                    .map(|(slot, strength)| (self.associations[number] * strength, word, *slot)),
+            );
         }
         words.sort_by(|one, other| other.0.total_cmp(&one.0));
         let mut parts = covers.iter().filter(|cover| **cover >= HAS).count();
-        let mut accepted: Vec<(usize, usize, f64, f64)> = Vec::new();
-        for (weight, word, field) in words {
-            if used.contains(&word) {
+        let mut found = [(0.0_f64, 0.0_f64, 0_usize); MOST_SLOTS];
+        for (weight, word, slot) in words {
+            let (value, best, count) = &mut found[slot];
+            if used.contains(&word) || *count == 2 || covers[slot] >= ASSOCIATION_COVERS {
                 continue;
             }
-            if let Some((_, _, value, _)) = accepted.iter_mut().find(|(_, of, ..)| *of == field) {
-                *value += MORE_OF_FIELD * weight;
+            *value += if *count == 0 { weight } else { SECOND_ASSOCIATED * weight };
+            if *count == 0 {
+                *best = weight;
+                parts += 1;
                 used.push(word);
-                continue;
             }
-            let is_free = |slot: &&usize| {
-                covers[**slot] < FIELD_COVERS && !accepted.iter().any(|(taken, ..)| taken == *slot)
-            };
-            let Some(slot) = self.question.fields[field].slots.iter().find(is_free) else { continue };
-            let asked = self.slots[*slot] / self.question.slots[*slot].importance.max(0.01);
-            let cover = FIELD_COVERS * (common.rarity(word) / asked.max(0.05)).min(1.0);
-            accepted.push((*slot, field, weight, cover));
-            used.push(word);
-            parts += 1;
+            *count += 1;
         }
         if parts < 2 {
             return 0.0;
         }
+        let shorter = 1.0 / (1.0 + LONGER_SAYS_LESS * seen.length as f64 / usual.max(1.0));
         let mut sum = 0.0;
-        for (slot, _, value, cover) in accepted {
-            let value = OF_FIELD * value * self.question.slots[slot].importance;
-            sum += (value - values[slot]).max(0.0);
-            covers[slot] = covers[slot].max(cover);
+        for (slot, (value, best, count)) in found.into_iter().enumerate() {
+            if count == 0 {
+                continue;
+            }
+            let Slot { importance, .. } = self.question.slots[slot];
+            sum += (ASSOCIATED * value * shorter * importance - values[slot]).max(0.0);
+            let asked = self.slots[slot] / importance.max(0.01);
+            covers[slot] = covers[slot].max(ASSOCIATION_COVERS * (best / asked.max(0.05)).min(1.0));
         }
         sum
     }
@@ -335,7 +328,7 @@ impl<'a> Scorer<'a> {
         COVERS * (reading.worth / COVERED).min(1.0) * (self.weights[number] / asked.max(0.05)).min(1.0)
     }
 
-    fn sum_up(&self, seen: &Seen, common: &WordCounts) -> Fit {
+    fn sum_up(&self, seen: &Seen, usual: f64) -> Fit {
         let Seen { often, phrases, .. } = seen;
         let length = 0.7 + 0.3 * (seen.length as f64 / USUAL_LENGTH).min(4.0);
         let (mut values, mut covers) = ([0.0_f64; MOST_SLOTS], [0.0_f64; MOST_SLOTS]);
@@ -383,7 +376,7 @@ impl<'a> Scorer<'a> {
             }
             covers[places].iter_mut().for_each(|covered| *covered = covered.max(cover));
         }
-        score += self.add_fields(seen, common, length, &values, &mut covers);
+        score += self.add_associations(seen, usual, &values, &mut covers);
         for ((slot, _), there) in self.question.phrases.iter().zip(phrases) {
             if let [one, next, ..] = self.slots[*slot..] {
                 score += PHRASE * there * (one + next);
@@ -420,7 +413,7 @@ mod tests {
         let scorer = Scorer::new(&question, &counts, &[], 1000.0);
         let document = Document { title, texts: &[text] };
         scorer
-            .fit(&scorer.look(&document, &mut Vec::new()), &WordCounts::default())
+            .fit(&scorer.look(&document, &mut Vec::new()), 250.0)
             .map(|fit| fit.score)
             .filter(|score| *score > 0.0)
     }
@@ -489,10 +482,9 @@ mod tests {
             question.widen();
             question.readings.retain(Reading::is_own);
             let counts = vec![10.0; question.readings.len()];
-            let scorer = Scorer::new(&question, &counts, &vec![10.0; question.fields.len()], 1000.0);
+            let scorer = Scorer::new(&question, &counts, &vec![10.0; question.associations.len()], 1000.0);
             let seen = scorer.look(&Document { title: "", texts: &[text] }, &mut Vec::new());
-            let common = WordCounts { counts: HashMap::new(), texts: 100.0 };
-            scorer.fit(&seen, &common).map_or(0.0, |fit| fit.score)
+            scorer.fit(&seen, 250.0).map_or(0.0, |fit| fit.score)
         };
         assert!(scored("the traffic, and p99") > 0.0);
         assert!(scored("the traffic").abs() < f64::EPSILON);
@@ -508,7 +500,7 @@ mod tests {
             let counts: Vec<f64> = question.readings.iter().map(count).collect();
             let scorer = Scorer::new(&question, &counts, &[], 1000.0);
             let seen = scorer.look(&Document { title: "", texts: &[text] }, &mut Vec::new());
-            let mut found = vec![scorer.fit(&seen, &WordCounts::default()).unwrap()];
+            let mut found = vec![scorer.fit(&seen, 250.0).unwrap()];
             keep_relevant(&mut found, 0, |fit| *fit);
             !found.is_empty()
         };

@@ -1,6 +1,4 @@
-//! What of a question is in a text, and how many texts have each word of its fields.
-
-use std::collections::HashMap;
+//! What of a question is in a text.
 
 use tidegate_core::text::cut::first_bytes;
 
@@ -20,40 +18,22 @@ pub struct Seen {
     /// Whether a word stands there as it was typed.
     pub(super) exact: Vec<bool>,
     pub(super) phrases: Vec<f64>,
-    /// Per field, its words.
-    pub(super) fields: Vec<Vec<(u64, f64)>>,
+    /// Per association.
+    pub(super) associated: Vec<bool>,
     pub(super) length: usize,
 }
 
-/// How many of some texts have each word of a field.
-#[derive(Clone, Debug, Default)]
-pub struct WordCounts {
-    pub(super) counts: HashMap<u64, f64>,
-    pub(super) texts: f64,
+/// The length of these texts on average.
+pub fn usual_length<'a>(texts: impl Iterator<Item = &'a Seen>) -> f64 {
+    let (mut count, mut length) = (0.0, 0.0);
+    for seen in texts {
+        count += 1.0;
+        length += seen.length as f64;
+    }
+    length / f64::max(count, 1.0)
 }
 
-impl WordCounts {
-    pub fn of<'a>(texts: impl Iterator<Item = &'a Seen>) -> WordCounts {
-        let mut all = WordCounts::default();
-        for seen in texts {
-            all.texts += 1.0;
-            let mut words: Vec<u64> = seen.fields.iter().flatten().map(|(word, _)| *word).collect();
-            words.sort_unstable();
-            words.dedup();
-            for word in words {
-                *all.counts.entry(word).or_default() += 1.0;
-            }
-        }
-        all
-    }
-
-    pub(super) fn rarity(&self, word: u64) -> f64 {
-        let count = self.counts.get(&word).copied().unwrap_or_default();
-        (1.0 + (self.texts - count + 0.5).max(0.5) / (count + 0.5)).ln()
-    }
-}
-
-/// The same for one word in two fields.
+/// The same for one word in two readings.
 pub(super) fn word_of(reading: &Reading) -> u64 {
     reading.atoms.iter().fold(0, |word, atom| word.rotate_left(7) ^ atom)
 }
@@ -65,7 +45,7 @@ impl Scorer<'_> {
             often: vec![0.0_f64; self.question.readings.len()],
             exact: vec![false; self.question.readings.len()],
             phrases: vec![0.0_f64; self.question.phrases.len()],
-            fields: vec![Vec::new(); self.fields.len()],
+            associated: vec![false; self.associations.len()],
             length: 0,
         };
         let texts = document.texts.iter().map(|text| (first_bytes(text, LOOKED_AT), 1.0));
@@ -93,16 +73,9 @@ impl Scorer<'_> {
                         seen.exact[usize::from(*number)] |= likeness == Likeness::Exact;
                     }
                 }
-                for (number, word) in self.field_words.get(&hash).into_iter().flatten() {
-                    let field = usize::from(*number);
-                    let reading = &self.question.fields[field].words[usize::from(*word)];
-                    if match_reading(reading, atoms, at).is_some() {
-                        let what = word_of(reading);
-                        match seen.fields[field].iter_mut().find(|(word, _)| *word == what) {
-                            Some((_, often)) => *often += worth,
-                            None => seen.fields[field].push((what, worth)),
-                        }
-                    }
+                for number in self.associated.get(&hash).into_iter().flatten() {
+                    let word = &self.question.associations[usize::from(*number)].word;
+                    seen.associated[usize::from(*number)] |= match_reading(word, atoms, at).is_some();
                 }
                 for number in self.phrases.get(&hash).into_iter().flatten() {
                     let (_, sequence) = &self.question.phrases[usize::from(*number)];
