@@ -68,8 +68,9 @@ Usage: cargo xtask COMMAND
                              pushes, pulls and searches of 500 members with 500,000 logs on one PostgreSQL server
   bench worker [--exchanges N]  how many exchanges the worker stores in a second
   bench replay [--megabytes N] [--in FOLDER] [--of FOLDER]
-                             the replay of 2,000 transcripts with 5 GB, which it makes, or of those in a folder
-  bench serve [--sessions N] the first page of `tidegate serve` with 10,000 sessions
+                             the replay of 2,000 transcripts with 5 GB, which it makes, or of those in a folder: twice,
+                             with the same numbers
+  bench serve [--sessions N] the first page of `tidegate serve` with 10,000 sessions, and what it reads
   bench import [--megabytes N] [--in FOLDER]
                              the import of 5 GB of transcripts: once, twice, killed and continued, while the worker records
 

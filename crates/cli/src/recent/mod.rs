@@ -1,6 +1,7 @@
 //! What the journal says of the last days, by session. Kept between requests, and read on from where it ended.
 
 pub(crate) mod curve;
+pub(crate) mod last_readings;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

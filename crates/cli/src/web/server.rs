@@ -24,6 +24,7 @@ use super::site::{Site, preferred_lang};
 use super::view::{self, Asked, Seen};
 use crate::error::CliError;
 use crate::language;
+use crate::recent::last_readings::LastReadings;
 use crate::recent::{Recent, SmallCurves, journal_size, read_small_curves};
 use crate::sessions::Here;
 
@@ -38,6 +39,7 @@ struct Serving {
     recent: Mutex<Recent>,
     /// Read while the first pages are already answered.
     small_curves: OnceLock<SmallCurves>,
+    readings: LastReadings,
     /// Where a browser does not say which it wants.
     lang: Lang,
 }
@@ -65,8 +67,8 @@ impl Server {
         let recent = Recent::read(&here.state.journal(), here.now).map_err(CliError::new)?;
         let token = guard::new_token().map_err(CliError::new)?;
         let guard = Guard { token, port };
-        let (recent, small_curves) = (Mutex::new(recent), OnceLock::new());
-        let serving = Serving { guard, here, recent, small_curves, lang: language::current() };
+        let (recent, small_curves, readings) = (Mutex::new(recent), OnceLock::new(), LastReadings::default());
+        let serving = Serving { guard, here, recent, small_curves, readings, lang: language::current() };
         Ok(Server { listener, serving: Arc::new(serving) })
     }
 
@@ -184,7 +186,7 @@ async fn answer(
             recent.sessions.clone()
         };
         let shown = serving.here.again().map_err(view::ViewError::from);
-        let seen = Seen { recent, small_curves: serving.small_curves.get() };
+        let seen = Seen { recent, small_curves: serving.small_curves.get(), readings: &serving.readings };
         match shown.and_then(|here| view::show(&site, here, seen, &page, &id, &query.asked)) {
             Ok(page) => (StatusCode::OK, page),
             Err(error) => (error.status(), view::show_error(&site, &error)),

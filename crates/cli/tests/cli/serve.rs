@@ -229,3 +229,26 @@ fn a_port_in_use_is_named() {
     assert_eq!((served.page("").0, other.page("").0), (200, 200));
     assert_eq!(other.ask("GET", &format!("/{}/", served.token), &[other.host()]).0, 403);
 }
+
+#[test]
+fn the_list_shows_the_newest_reading_of_a_session() {
+    let sandbox = attended();
+    let file = sandbox.path().join("t.jsonl");
+    let answer = |used: u64| {
+        let usage = json!({ "input_tokens": used, "output_tokens": 1 });
+        let message =
+            json!({ "id": format!("m{used}"), "model": "claude-opus-5-5", "usage": usage, "content": [] });
+        json!({ "type": "assistant", "uuid": format!("u{used}"), "sessionId": SESSION, "message": message,
+            "timestamp": "2026-11-15T10:00:00.000Z" })
+    };
+    std::fs::write(&file, format!("{}\n", answer(50_000))).expect("a transcript");
+    let payload = json!({ "hook_event_name": "SessionStart", "source": "startup" });
+    let _ = sandbox.event(&addressed(payload, SESSION, &file, &sandbox.project()));
+    let served = Served::start(&sandbox);
+    let (_, page) = served.page("");
+    assert!(page.contains("50k tokens used"), "{page}");
+    assert_eq!(served.page("").1.matches("50k tokens used").count(), page.matches("50k tokens used").count());
+    std::fs::write(&file, format!("{}\n{}\n", answer(50_000), answer(60_000))).expect("a longer transcript");
+    let (_, page) = served.page("");
+    assert!(page.contains("60k tokens used"), "{page}");
+}

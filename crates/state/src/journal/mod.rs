@@ -21,6 +21,9 @@ pub fn append(folder: &Path, now: Millis, record: &mut Record) -> io::Result<()>
     crate::file::append::lines(&mut file, &record.to_line())
 }
 
+/// Bytes that are read at once: days have many megabytes.
+const CHUNK: usize = 128 * 1024;
+
 const RECORD_START: &[u8] = b"{\"v\":";
 
 /// Oldest first.
@@ -119,7 +122,7 @@ pub fn for_each_record(path: &Path, limit: u64, mut take: impl FnMut(Record)) ->
     let (mut file, length) = crate::file::bounded::open_sized(path)?;
     let start = length.saturating_sub(limit);
     file.seek(SeekFrom::Start(start))?;
-    let mut reader = BufReader::new(file);
+    let mut reader = BufReader::with_capacity(CHUNK, file);
     let (mut line, mut entries) = (Vec::new(), Entries::default());
     // Cut by the limit, as in `read_end`.
     if start > 0 {
@@ -170,7 +173,7 @@ pub fn find_record(folder: &Path, id: &str) -> io::Result<Option<Record>> {
 }
 
 fn for_each_line_with(path: &Path, text: &str, mut take: impl FnMut(Record)) -> io::Result<()> {
-    let mut reader = BufReader::new(crate::file::bounded::open_sized(path)?.0);
+    let mut reader = BufReader::with_capacity(CHUNK, crate::file::bounded::open_sized(path)?.0);
     let (mut line, mut entries) = (Vec::new(), Entries::default());
     while reader.read_until(b'\n', &mut line)? > 0 {
         if std::str::from_utf8(&line).is_ok_and(|line| line.contains(text)) {

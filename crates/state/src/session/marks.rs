@@ -44,9 +44,13 @@ const DAMAGED: usize = 3;
 
 const LARGEST: u64 = 4 * 1024 * 1024;
 
+pub fn file(session: &Path) -> PathBuf {
+    session.join(FILE)
+}
+
 /// When the last mark was added.
 pub fn changed(session: &Path) -> Option<SystemTime> {
-    fs::metadata(session.join(FILE)).and_then(|file| file.modified()).ok()
+    fs::metadata(file(session)).and_then(|file| file.modified()).ok()
 }
 
 pub fn read(session: &Path) -> Known<Marks> {

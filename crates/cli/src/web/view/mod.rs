@@ -20,6 +20,7 @@ use crate::bilingual::{Bilingual, both};
 use crate::command::record_words::headline;
 use crate::error::CliError;
 use crate::local_time::LocalClock;
+use crate::recent::last_readings::LastReadings;
 use crate::recent::{RecentSessions, SmallCurves};
 use crate::sessions::Here;
 
@@ -80,6 +81,7 @@ pub(super) struct Seen<'a> {
     pub(super) recent: RecentSessions,
     /// `None` while they are read.
     pub(super) small_curves: Option<&'a SmallCurves>,
+    pub(super) readings: &'a LastReadings,
 }
 
 /// What every page starts from.

@@ -80,7 +80,7 @@ fn card(viewing: &Viewing<'_>, session: &Session) -> Markup {
     let small = || viewing.seen.small_curves.and_then(|curves| curves.get(id));
     let drawn = recent.filter(|curve| curve.points.len() > 1).or_else(small).or(recent);
     let mut curve = drawn.cloned().unwrap_or_default();
-    curve.continue_to(viewing.here.meter(Some(session), None).0.reading());
+    curve.continue_to(viewing.seen.readings.of(&viewing.here, session).as_ref());
     let point = curve.points.last();
     let unverified = marks.verification.changes.as_ref().map_or(0, ChangeSet::count);
     let use_text = point.map(|point| {
