@@ -64,7 +64,7 @@ Tested with Copilot CLI 1.0.102.
 - Status line: put this into `~/.copilot/settings.json`, with the whole path of the program if it is not on your `PATH`:
 
 ```json
-{ "statusLine": { "type": "command", "command": "tidegate statusline --host copilot" } }
+{ \"statusLine\": { \"type\": \"command\", \"command\": \"tidegate statusline --host copilot\" } }
 ```
 
 ## Agents that are only recorded
