@@ -36,10 +36,16 @@ fn payloads() -> Vec<(Host, Meant, Value)> {
     let path = json!({ "path": "/p/src/a.rs", "old_str": "1", "new_str": "2" });
 
     let claude = |event: &str| {
-        with(&base(event), &json!({ "transcript_path": "/h/.claude/projects/p/s.jsonl", "permission_mode": "default" }))
+        with(
+            &base(event),
+            &json!({ "transcript_path": "/h/.claude/projects/p/s.jsonl", "permission_mode": "default" }),
+        )
     };
     let codex = |event: &str| {
-        with(&base(event), &json!({ "turn_id": "t", "transcript_path": "/h/.codex/sessions/r.jsonl", "model": "gpt-5.5" }))
+        with(
+            &base(event),
+            &json!({ "turn_id": "t", "transcript_path": "/h/.codex/sessions/r.jsonl", "model": "gpt-5.5" }),
+        )
     };
     let copilot = |event: &str| with(&base(event), &json!({ "timestamp": "2026-11-16T18:13:15.186Z" }));
     let qwen = |event: &str| {
@@ -56,15 +62,29 @@ fn payloads() -> Vec<(Host, Meant, Value)> {
         (
             Host::ClaudeCode,
             Meant::Failed,
-            tool(&claude("PostToolUseFailure"), "Bash", run.clone(), &json!({ "tool_use_id": "c", "error": "Exit code 1\n1 failed" })),
+            tool(
+                &claude("PostToolUseFailure"),
+                "Bash",
+                run.clone(),
+                &json!({ "tool_use_id": "c", "error": "Exit code 1\n1 failed" }),
+            ),
         ),
         (Host::ClaudeCode, Meant::Other, with(&claude("UserPromptSubmit"), &json!({ "prompt": "Fix it" }))),
         (Host::ClaudeCode, Meant::Other, with(&claude("Stop"), &json!({ "stop_hook_active": false }))),
-        (Host::Codex, Meant::Edit, tool(&codex("PreToolUse"), "apply_patch", json!({ "command": PATCH }), &id)),
+        (
+            Host::Codex,
+            Meant::Edit,
+            tool(&codex("PreToolUse"), "apply_patch", json!({ "command": PATCH }), &id),
+        ),
         (
             Host::Codex,
             Meant::Failed,
-            tool(&codex("PostToolUse"), "Bash", run.clone(), &json!({ "tool_use_id": "c", "tool_response": "1 failed" })),
+            tool(
+                &codex("PostToolUse"),
+                "Bash",
+                run.clone(),
+                &json!({ "tool_use_id": "c", "tool_response": "1 failed" }),
+            ),
         ),
         (Host::Codex, Meant::Other, with(&codex("SessionStart"), &json!({ "source": "compact" }))),
         (Host::Copilot, Meant::Edit, tool(&copilot("PreToolUse"), "Edit", path.clone(), &none)),
@@ -73,24 +93,40 @@ fn payloads() -> Vec<(Host, Meant, Value)> {
         (
             Host::Copilot,
             Meant::Other,
-            with(&copilot("Stop"), &json!({ "transcript_path": "/h/.copilot/session-state/s/events.jsonl", "stop_hook_active": true })),
+            with(
+                &copilot("Stop"),
+                &json!({ "transcript_path": "/h/.copilot/session-state/s/events.jsonl", "stop_hook_active": true }),
+            ),
         ),
         (
             Host::Copilot,
             Meant::Other,
-            with(&copilot("UserPromptSubmit"), &json!({ "agent_id": "a", "agent_type": "x", "parent_agent_id": "s", "prompt": "look" })),
+            with(
+                &copilot("UserPromptSubmit"),
+                &json!({ "agent_id": "a", "agent_type": "x", "parent_agent_id": "s", "prompt": "look" }),
+            ),
         ),
         (Host::Qwen, Meant::Edit, tool(&qwen("PreToolUse"), "edit", file.clone(), &id)),
         (
             Host::Qwen,
             Meant::Failed,
-            tool(&qwen("PostToolUseFailure"), "run_shell_command", run.clone(), &json!({ "error": "Exit Code: 1" })),
+            tool(
+                &qwen("PostToolUseFailure"),
+                "run_shell_command",
+                run.clone(),
+                &json!({ "error": "Exit Code: 1" }),
+            ),
         ),
         (Host::Gemini, Meant::Edit, tool(&gemini("BeforeTool"), "replace", file, &none)),
         (
             Host::Gemini,
             Meant::Failed,
-            tool(&gemini("AfterTool"), "run_shell_command", run, &json!({ "tool_response": { "llmContent": "1 failed" } })),
+            tool(
+                &gemini("AfterTool"),
+                "run_shell_command",
+                run,
+                &json!({ "tool_response": { "llmContent": "1 failed" } }),
+            ),
         ),
         (
             Host::Unknown,
@@ -117,7 +153,9 @@ fn every_call_in_every_hosts_hands() {
         Host::ALL.iter().map(|host| (*host != Host::Unknown).then_some(*host)).collect();
     for (of, meant, payload) in payloads() {
         let text = payload.to_string();
-        for (by_file, by_variable) in registered.iter().flat_map(|file| registered.iter().map(move |it| (*file, *it))) {
+        for (by_file, by_variable) in
+            registered.iter().flat_map(|file| registered.iter().map(move |it| (*file, *it)))
+        {
             let host = Host::detect(text.as_bytes(), by_file, || by_variable);
             let context = format!("{of:?} in {by_file:?} {by_variable:?} as {host:?}: {text}");
             let Ok(event) = host.read(text.as_bytes(), Some(EventKind::PreToolUse)) else { continue };
@@ -126,7 +164,10 @@ fn every_call_in_every_hosts_hands() {
                 assert_ne!(exit, Some(Exit::Known(0)), "{context}");
             }
             let is_refused = !host.is_only_recorded() && check_members(&event).is_err();
-            assert!(!is_refused || host == Host::ClaudeCode && of != Host::ClaudeCode && by_variable.is_none(), "{context}");
+            assert!(
+                !is_refused || host == Host::ClaudeCode && of != Host::ClaudeCode && by_variable.is_none(),
+                "{context}"
+            );
         }
         // As its host calls: by its own file, and with its own variables.
         let own = Host::detect(text.as_bytes(), (of != Host::Unknown).then_some(of), || None);
