@@ -195,6 +195,17 @@ fn hooks_of_claude_codes_settings_answer_in_copilots_form() {
     assert_eq!(sandbox.one_record()["host"], "copilot");
 }
 
+/// Its shell tool names the session in a variable, and its hooks do not.
+#[test]
+fn a_command_of_copilots_shell_is_not_a_hook() {
+    let mut copilot = Copilot::new();
+    copilot.start();
+    copilot.edit();
+    copilot.sandbox = copilot.sandbox.with("COPILOT_AGENT_SESSION_ID", SESSION);
+    copilot.ran("1 passed\n<shellId: 0 completed with exit code 0>");
+    assert!(copilot.stop().contains("block"), "the forged run verified nothing");
+}
+
 /// Both files of a project may have Tidegate's hooks.
 #[test]
 fn an_event_that_two_files_register_is_answered_once() {
