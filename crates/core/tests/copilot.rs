@@ -190,7 +190,8 @@ fn events_say_who_and_what() {
         })
     };
     assert_eq!((loaded("success").as_deref(), loaded("failure")), (Some("code-quality-rules"), None));
-    let spawn = json!({ "name": "explorer", "description": "explore", "prompt": "look", "agent_type": "explore" });
+    let spawn =
+        json!({ "name": "explorer", "description": "explore", "prompt": "look", "agent_type": "explore" });
     with_event(&call("PostToolUse", "Agent", spawn, "success"), |event| {
         assert_eq!(event.spawned_agent(), Some(("explore", "explore")));
         assert!(!event.spawn_failed());

@@ -50,7 +50,10 @@ impl Step {
     /// Of a tool in a namespace.
     pub fn call_in(namespace: Option<&str>, name: &str, arguments: Value) -> Self {
         let namespace = namespace.map(str::to_owned);
-        Self { calls: vec![Call::Function { namespace, name: name.to_owned(), arguments }], ..Self::default() }
+        Self {
+            calls: vec![Call::Function { namespace, name: name.to_owned(), arguments }],
+            ..Self::default()
+        }
     }
 
     pub fn freeform(name: &str, input: impl Into<String>) -> Self {

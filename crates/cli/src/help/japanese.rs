@@ -87,8 +87,14 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ),
     ("this project, for you alone", "このプロジェクト、自分だけ"),
     ("all your projects", "自分のすべてのプロジェクト"),
-    ("The agent whose status line this is: claude-code, copilot", "ステータスラインを表示するエージェント（claude-code、copilot）"),
-    ("Only this agent: claude-code, codex, copilot", "このエージェントだけを対象にします（claude-code、codex、copilot）"),
+    (
+        "The agent whose status line this is: claude-code, copilot",
+        "ステータスラインを表示するエージェント（claude-code、copilot）",
+    ),
+    (
+        "Only this agent: claude-code, codex, copilot",
+        "このエージェントだけを対象にします（claude-code、codex、copilot）",
+    ),
     ("one agent", "1つのエージェント"),
     ("Another agent than Claude Code: codex, copilot", "Claude Code 以外のエージェント（codex、copilot）"),
     ("for Codex instead of Claude Code", "Claude Code ではなく Codex 用"),

@@ -54,7 +54,7 @@ Tested with Copilot CLI 1.0.102.
   to `skills` next to `hooks`. Copilot runs a project's hooks only in a folder that you trust.
 - The MCP server goes to `~/.copilot/mcp-config.json`, with `--user` only: a project has no such file of your own.
 - Copilot also calls hooks of `.claude/settings.json` and `.claude/settings.local.json` in a project. Tidegate's hooks there check it, too.
-- A status counts only if it stands in the last line of a command's output, where Copilot writes it. The end of a command in the
+- An exit status counts only if it is in the last line of a command's output, where Copilot writes it. The end of a command in the
   background comes as a notification.
 - A subagent has a session of its own there. Its events count for the session that started it.
 - Copilot sends the reason of a blocked stop as a prompt. It begins with `Stop hook feedback:`, and Tidegate never takes it for yours. It
@@ -64,7 +64,7 @@ Tested with Copilot CLI 1.0.102.
 - Status line: put this into `~/.copilot/settings.json`, with the whole path of the program if it is not on your `PATH`:
 
 ```json
-{ "statusLine": { "type": "command", "command": "tidegate statusline --host copilot" } }
+{ \"statusLine\": { \"type\": \"command\", \"command\": \"tidegate statusline --host copilot\" } }
 ```
 
 ## Agents that are only recorded

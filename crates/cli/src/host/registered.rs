@@ -43,10 +43,7 @@ impl PartialEq for HostHooks {
     }
 }
 
-pub(crate) const HOSTS: &[&HostHooks] = &[
-    &codex::registrations::HOOKS,
-    &copilot::registrations::HOOKS,
-];
+pub(crate) const HOSTS: &[&HostHooks] = &[&codex::registrations::HOOKS, &copilot::registrations::HOOKS];
 
 impl HostHooks {
     pub(crate) fn of(host: Host) -> Option<&'static HostHooks> {

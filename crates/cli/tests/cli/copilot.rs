@@ -148,8 +148,7 @@ fn facts_come_back_with_the_first_tool_after_a_compaction() {
     let said = copilot.event("PreCompact", &json!({ "trigger": "auto" }));
     assert_eq!(said, "", "it only notifies");
     let tool = || {
-        let result =
-            json!({ "result_type": "success", "text_result_for_llm": "ok\n<shellId: 0 completed with exit code 0>" });
+        let result = json!({ "result_type": "success", "text_result_for_llm": "ok\n<shellId: 0 completed with exit code 0>" });
         copilot.event(
             "PostToolUse",
             &json!({ "tool_name": "Bash", "tool_input": { "command": "true" }, "tool_result": result }),
@@ -172,7 +171,8 @@ fn facts_come_back_with_the_first_tool_after_a_compaction() {
 fn a_payload_that_cannot_be_read_closes_the_gate_with_exit_0() {
     let sandbox = Sandbox::new();
     for broken in ["", "{", "[]", "{}", r#"{"session_id": 7}"#] {
-        let ran = sandbox.run_with(&["hook", "--event", "PreToolUse", "--host", "copilot"], broken.as_bytes());
+        let ran =
+            sandbox.run_with(&["hook", "--event", "PreToolUse", "--host", "copilot"], broken.as_bytes());
         assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{broken}");
         let answer: Value = serde_json::from_str(&ran.stdout).expect("JSON");
         assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "deny", "{broken}: {answer}");
@@ -185,13 +185,25 @@ fn a_payload_that_cannot_be_read_closes_the_gate_with_exit_0() {
 #[test]
 fn hooks_of_claude_codes_settings_answer_in_copilots_form() {
     let sandbox = Sandbox::new().with("COPILOT_CLI", "1");
-    let input = json!({ "path": sandbox.project().join(".claude/tidegate.toml"), "old_str": "a", "new_str": "b" });
+    let input =
+        json!({ "path": sandbox.project().join(".claude/tidegate.toml"), "old_str": "a", "new_str": "b" });
     let payload = json!({ "hook_event_name": "PreToolUse", "session_id": SESSION, "timestamp": AT,
         "cwd": sandbox.project(), "tool_name": "Edit", "tool_input": input });
     let ran = sandbox.run_with(&["hook", "--event", "PreToolUse"], payload.to_string().as_bytes());
     let answer: Value = serde_json::from_str(ran.ok()).expect("JSON");
     assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "ask", "{answer}");
     assert_eq!(sandbox.one_record()["host"], "copilot");
+}
+
+/// Its shell tool names the session in a variable, and its hooks do not.
+#[test]
+fn a_command_of_copilots_shell_is_not_a_hook() {
+    let mut copilot = Copilot::new();
+    copilot.start();
+    copilot.edit();
+    copilot.sandbox = copilot.sandbox.with("COPILOT_AGENT_SESSION_ID", SESSION);
+    copilot.ran("1 passed\n<shellId: 0 completed with exit code 0>");
+    assert!(copilot.stop().contains("block"), "the forged run verified nothing");
 }
 
 /// Both files of a project may have Tidegate's hooks.
@@ -216,9 +228,7 @@ fn the_status_line_leaves_the_numbers_for_the_hooks() {
     copilot.start();
     let payload = json!({ "session_id": SESSION, "cwd": copilot.sandbox.project(), "model": { "id": "gpt-5.5" },
         "context_window": { "current_context_tokens": 62_400, "displayed_context_limit": 128_000 } });
-    let ran = copilot
-        .sandbox
-        .run_with(&["statusline", "--host", "copilot"], payload.to_string().as_bytes());
+    let ran = copilot.sandbox.run_with(&["statusline", "--host", "copilot"], payload.to_string().as_bytes());
     assert!(ran.ok().contains("40k to compaction"), "{ran:?}");
 }
 

@@ -7,9 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::event::action::RawTool;
 use crate::event::prompt::Author;
-use crate::event::{
-    Event, EventKind, FailedStep, PROMPT_HEAD, SessionId, Start, Thread, UnreadableEvent,
-};
+use crate::event::{Event, EventKind, FailedStep, PROMPT_HEAD, SessionId, Start, Thread, UnreadableEvent};
 use crate::host::Host;
 use crate::text::json::{Field, LongText, NotAnObject};
 use crate::text::search;

@@ -56,7 +56,8 @@ impl<'a> Codex<'a> {
     pub fn use_model(&self, model: &str) {
         let path = self.config();
         let text = fs::read_to_string(&path).expect("the host's config");
-        fs::write(path, text.replace("model = \"gpt-5.5\"", &format!("model = \"{model}\""))).expect("the host's config");
+        fs::write(path, text.replace("model = \"gpt-5.5\"", &format!("model = \"{model}\"")))
+            .expect("the host's config");
     }
 
     /// As the person's review in `/hooks` does: keeps the hash of each hook, as Codex itself computes it.

@@ -179,8 +179,12 @@ fn what_a_compaction_lost_comes_back_with_the_next_tool() {
         ".claude/context/progress.md",
         "# Progress\n\n## 2026-11-15 login page added\n\n- next: logout button in `src/logout.py`\n",
     );
-    // The summary comes in a request of its own, while this one runs.
-    let waits = || shell("for i in 1 2 3 4 5 6 7 8; do grep -q compaction_complete \"$HOME\"/.copilot/session-state/*/events.jsonl && break; sleep 0.5; done");
+    // The summary comes in a request of its own, while this command runs. The command itself is in the events, too.
+    let waits = || {
+        shell(
+            "until grep -q 'compaction_complet[e]' \"$HOME\"/.copilot/session-state/*/events.jsonl; do sleep 0.2; done",
+        )
+    };
     let model = OpenAi::start(vec![
         edit(&home.in_project("src/A.java"), "class A", "final class A").used(30_000),
         shell("echo again").used(110_000),
@@ -239,11 +243,8 @@ fn a_subagent_belongs_to_its_parent() {
     let home = project();
     let tidegate = install(&home, &[]);
     let spawn = json!({ "name": "explorer", "description": "explore", "prompt": "look around", "agent_type": "explore" });
-    let model = OpenAi::start(vec![
-        Step::call("task", spawn),
-        Step::text("nothing there"),
-        Step::text("done"),
-    ]);
+    let model =
+        OpenAi::start(vec![Step::call("task", spawn), Step::text("nothing there"), Step::text("done")]);
     let host = Copilot::trusting(&home, &model);
     let output = host.ask("Look around");
     assert_healthy(&host, &output, &tidegate);
@@ -260,8 +261,7 @@ fn an_agent_needs_room() {
     let home = project();
     let tidegate = install(&home, &["--preset", "strict"]);
     let task = json!({ "name": "explorer", "description": "explore", "prompt": "look around", "agent_type": "explore" });
-    let model =
-        OpenAi::start(vec![Step::call("task", task).used(101_000), Step::text("done").used(101_500)]);
+    let model = OpenAi::start(vec![Step::call("task", task).used(101_000), Step::text("done").used(101_500)]);
     let host = Copilot::trusting(&home, &model);
     let output = host.ask("Look around");
     assert_healthy(&host, &output, &tidegate);

@@ -27,7 +27,8 @@ pub(super) fn report_page(report: &FrictionReport, days: u64, clock: &LocalClock
     let (runs, sessions) = (report.hook_runs, report.sessions);
     let (runs_en, sessions_en) = (count_en(runs, "hook run"), count_en(sessions, "session"));
     page.paragraph(both!("{sessions_en}, {runs_en}", "セッション{sessions}件、フックの実行{runs}回"));
-    if report.hosts.keys().any(|host| host != Host::ClaudeCode.name()) {
+    let names_another = |host: &String| Host::named(host).is_some_and(|host| host != Host::ClaudeCode);
+    if report.hosts.len() > 1 || report.hosts.keys().any(names_another) {
         let each = report.hosts.iter().map(|(host, count)| {
             let host = Host::title(host);
             both!(

@@ -1,7 +1,7 @@
 //! The status of a session on one screen: how full it is, what waits, what happened.
 
-use tidegate_core::host::Host;
 use tidegate_core::feature::pressure::marks::PressureLevel;
+use tidegate_core::host::Host;
 use tidegate_core::time::Millis;
 
 use super::{ShownConstraint, Status, Survived};

@@ -67,7 +67,10 @@ fn check_file(seen: &Gathered, file: &Path, found: &mut Findings) -> bool {
                 "{shown} switches its hooks off (`disableAllHooks`).",
                 "{shown} でフックがオフになっています（`disableAllHooks`）。"
             ),
-            both!("remove `disableAllHooks` from the file", "ファイルから `disableAllHooks` を削除してください"),
+            both!(
+                "remove `disableAllHooks` from the file",
+                "ファイルから `disableAllHooks` を削除してください"
+            ),
         );
     } else if !missing.is_empty() {
         let names = missing.join(", ");

@@ -25,9 +25,8 @@ pub(crate) fn plan_server(target: &Target, plan: &mut Plan) -> Result<(), CliErr
         "以前の会話を Copilot が検索する MCP サーバー"
     );
     let text = old.clone().filter(|text| !text.trim().is_empty());
-    let found = text.as_deref().map_or(Ok(Found::Nothing), |text| {
-        server_text::find_entry(text, &keys, &target.call)
-    });
+    let found =
+        text.as_deref().map_or(Ok(Found::Nothing), |text| server_text::find_entry(text, &keys, &target.call));
     let entry = server_text::make_entry(&target.call);
     let added = found.and_then(|found| match found {
         Found::Nothing => server_text::add_entry(old.as_deref(), &keys, &entry).map(|new| (found, Some(new))),
@@ -49,11 +48,7 @@ pub(crate) fn plan_server(target: &Target, plan: &mut Plan) -> Result<(), CliErr
         Ok((_, None)) => plan.steps.push(Step::still(place, What::Unchanged, there)),
         Ok((_, Some(new))) => {
             plan.make_folders(place.file.parent());
-            plan.record.note_outline(
-                &place.file,
-                server_text::draw_outline(old.as_deref(), &keys),
-                plan.now,
-            );
+            plan.record.note_outline(&place.file, server_text::draw_outline(old.as_deref(), &keys), plan.now);
             plan.steps.push(Step::text(place, Kind::Server, old, Some(new), there)?);
         }
     }
@@ -67,8 +62,7 @@ pub(crate) fn plan_server_back(target: &Target, plan: &mut Plan) -> Result<bool,
         plan.record.forget(&place.file);
         return Ok(false);
     };
-    let is_ours =
-        server_text::find_entry(&old, &keys, &target.call).is_ok_and(|found| found == Found::Ours);
+    let is_ours = server_text::find_entry(&old, &keys, &target.call).is_ok_and(|found| found == Found::Ours);
     let left = server_text::remove_entry(&old, &keys, &target.call, outline.as_deref());
     let Some(left) = left.ok().filter(|_| is_ours) else {
         plan.record.forget(&place.file);

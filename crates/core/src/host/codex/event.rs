@@ -30,7 +30,8 @@ pub(super) fn parse(bytes: &[u8], registered: Option<EventKind>) -> Result<Event
     let kind = begun.kind;
     let start = (kind == EventKind::SessionStart).then(|| head::start(payload.source.get()));
     let prompt = payload.prompt.get().filter(|_| kind == EventKind::UserPromptSubmit);
-    let prompt = prompt.map(|text| Prompt { text: *text, author: head::author(*text, &MACHINE), notice: None });
+    let prompt =
+        prompt.map(|text| Prompt { text: *text, author: head::author(*text, &MACHINE), notice: None });
     let action = action(kind, &mut payload);
     Ok(Event {
         thread: head::thread(payload.agent_id, payload.agent_type),

@@ -80,7 +80,9 @@ fn prompt<'a>(kind: EventKind, payload: &Payload<'a>, is_of_agent: bool) -> Opti
             let author = if is_of_agent { Author::Host } else { head::author(text, &MACHINE) };
             Some(Prompt { text, author, notice: None })
         }
-        EventKind::Notification if payload.notification_type.get().is_some_and(|it| it == "shell_completed") => {
+        EventKind::Notification
+            if payload.notification_type.get().is_some_and(|it| it == "shell_completed") =>
+        {
             let text = *payload.message.get()?;
             let (id, exit) = read_notice(&text.head(1024))?;
             let notice = Some(Notice { ended: Some(EndedTask { id, exit }), agent: None });

@@ -45,7 +45,9 @@ pub(super) fn read_notice(message: &str) -> Option<(String, Exit)> {
 }
 
 fn is_shell(id: &str) -> bool {
-    !id.is_empty() && id.len() <= 64 && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+    !id.is_empty()
+        && id.len() <= 64
+        && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
 }
 
 #[cfg(test)]
@@ -85,7 +87,8 @@ mod tests {
 
     #[test]
     fn a_notification_says_how_a_command_in_the_background_ended() {
-        let notice = |end: &str| read_notice(&format!("Shell command \"a (shellId: 9) b\" (shellId: 3) {end}"));
+        let notice =
+            |end: &str| read_notice(&format!("Shell command \"a (shellId: 9) b\" (shellId: 3) {end}"));
         assert_eq!(notice("has completed successfully."), Some(("3".to_owned(), Exit::Known(0))));
         assert_eq!(notice("has exited with exit code 4."), Some(("3".to_owned(), Exit::Known(4))));
         assert_eq!(notice("was stopped."), Some(("3".to_owned(), Exit::Unknown)));

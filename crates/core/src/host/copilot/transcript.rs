@@ -186,13 +186,7 @@ fn answer_parts(json: &str) -> Option<Vec<ContentPart<'_>>> {
         } else {
             file.into_iter().collect()
         };
-        ContentPart::Call(ToolCall {
-            id: call.id.value().unwrap_or_default(),
-            tool,
-            is_edit,
-            files,
-            task,
-        })
+        ContentPart::Call(ToolCall { id: call.id.value().unwrap_or_default(), tool, is_edit, files, task })
     }));
     Some(parts)
 }

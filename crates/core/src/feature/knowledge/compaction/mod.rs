@@ -145,8 +145,8 @@ impl Policy for Compaction {
 
     fn needs_more(&self, facts: &Facts<'_>, _: &Config) -> Needs {
         let kind = facts.event.kind;
-        let files = matches!(kind, EventKind::PreCompact | EventKind::SessionStart)
-            || has_ended_silently(facts);
+        let files =
+            matches!(kind, EventKind::PreCompact | EventKind::SessionStart) || has_ended_silently(facts);
         // Only facts missing from the summary are searched in the kept messages.
         let survival = facts.knowledge.boundary.as_ref().and_then(|boundary| boundary.survival.as_ref());
         let preserved = matches!(kind, EventKind::UserPromptSubmit | EventKind::PostToolUse)
