@@ -132,16 +132,19 @@ pub fn may_name_step<'n>(text: &str, mut names: impl Iterator<Item = &'n str>) -
             && (PUBLISHES.iter().chain(&["leave"]).any(|known| begins(word, known))
                 || matches!(word.len(), 2 | 3) && each_word(PUBLISHES_WHOLE).any(|known| begins(word, known)))
     };
-    let holds = |word: &str| match word.is_ascii() {
-        true => search::holds_in_any_case(text.as_bytes(), word.as_bytes()),
-        false => text.to_lowercase().contains(&word.to_lowercase()),
+    let holds = |word: &str| {
+        if word.is_ascii() {
+            search::holds_in_any_case(text.as_bytes(), word.as_bytes())
+        } else {
+            text.to_lowercase().contains(&word.to_lowercase())
+        }
     };
     // A line may end between two words of a name.
-    let first = |name: &&'static str| name.split(' ').next().unwrap_or_default();
+    let first = |name: &'static str| name.split(' ').next().unwrap_or_default();
     text.as_bytes().split(|byte| !is_part(byte)).any(is_usual)
         || names.any(holds)
         || !text.is_ascii()
-            && (PUBLISHES_JA.iter().map(|name| first(&name)).any(holds)
+            && (PUBLISHES_JA.into_iter().map(first).any(holds)
                 || NAMES_JA.iter().any(|(name, _)| text.contains(name)))
 }
 

@@ -87,12 +87,12 @@ fn has_form(text: &str) -> bool {
             return true;
         }
     }
-    orders && core.split('、').any(orders_always)
-        || orders
-            && contains_any(
+    orders
+        && (core.split('、').any(orders_always)
+            || contains_any(
                 core,
                 "変えずに 増やさずに 触らずに 使わずに 足さずに 追加せずに 変更せずに 壊さずに いじらずに 崩さずに 触れずに",
-            )
+            ))
         || contains_any(core, "規約 規則 命名 スタイルガイド")
             && ends_with_any(core, "に合わせて に沿って に準拠して に則って")
         || orders
@@ -322,11 +322,11 @@ fn limits(clause: &str, is_last: bool, core: &str) -> bool {
 
 /// 「前に聞いて」, 「迷ったら聞いて」, 「承認を取って」
 fn asks_first(core: &str) -> bool {
+    const BEFORE: Words = "る前に う前に す前に コミット前に マージ前に プッシュ前に push前に commit前に デプロイ前に 実行前に 削除前に 変更前に";
     let asks = ends_with_any(
         core,
         "聞いて 相談して 確認して 確認を取って 承認を取って 許可を取って 声をかけて 声かけて 止まって 止めて",
     );
-    const BEFORE: Words = "る前に う前に す前に コミット前に マージ前に プッシュ前に push前に commit前に デプロイ前に 実行前に 削除前に 変更前に";
     let tells = ends_with_any(core, "教えて 知らせて 見せて 報告して 連絡して 一声 一言")
         && contains_any(core, BEFORE);
     tells || asks && contains_any(core, "前に 迷ったら 前は ときは 場合は 事前に") && !core.contains("なぜ")

@@ -610,6 +610,9 @@ fn forbids_with_cannot(words: &Words<'_>, at: usize) -> bool {
     (among("we you", subject) && among(ACTS, verb) || is_fixed) && !words.has("see why")
 }
 
+/// Where something happens.
+const PLACES: &str = "safari firefox chrome edge ios android windows mac macos linux mobile desktop prod production staging ci locally";
+
 fn limits_with_only(words: &Words<'_>, at: usize) -> bool {
     const ACTS: &str = "change touch edit use modify run work commit add fix write look read update deploy merge refactor bug standard in";
     const FINITE: &str =
@@ -638,7 +641,6 @@ fn limits_with_only(words: &Words<'_>, at: usize) -> bool {
     // "comments in English only", "backend only".
     if next == CLAUSE || next == "please" && words.at(at + 2) == CLAUSE {
         let is_short = words.words.len() <= 8 || head.len() <= 2 && words.words.len() <= 14;
-        const PLACES: &str = "safari firefox chrome edge ios android windows mac macos linux mobile desktop prod production staging ci locally";
         let describes = words.words.iter().any(|word| among(PEOPLE, word) || among(PLACES, word));
         let is_rule =
             !words.has("… yeah create make show hide display render enable") && !describes && is_short;
