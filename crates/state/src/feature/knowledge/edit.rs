@@ -188,7 +188,7 @@ impl std::fmt::Display for InConflict {
 impl std::error::Error for InConflict {}
 
 fn is_conflict(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|inner| inner.is::<InConflict>())
+    error.get_ref().is_some_and(|inner| inner.downcast_ref::<InConflict>().is_some())
 }
 
 /// Another program wrote the file meanwhile.
