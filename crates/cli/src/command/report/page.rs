@@ -307,6 +307,8 @@ fn format_time(ms: u64) -> String {
 mod tests {
     use super::*;
     use crate::print::looks::assert_looks;
+    use tidegate_core::feature::cycle::CycleRun;
+    use tidegate_core::feature::cycle::history::StageCost;
     use tidegate_core::time::Millis;
 
     fn tally(policy: &str, spoke: SpokenCounts, satisfied: usize, ignored: usize) -> Tally {
@@ -360,6 +362,13 @@ mod tests {
         report.stepped_down = vec!["task-gate".into()];
         report.failures = Failures { all: 2, closed: 1, by_class: [("payload".to_owned(), 2)].into() };
         report.unreadable_lines = 1;
+        let stage = |name: &str, tokens| StageCost { name: name.to_owned(), tokens };
+        let run = CycleRun {
+            cycle: "dev-cycle".to_owned(),
+            stages: vec![stage("sprint", Some(41_000)), stage("audit", None)],
+            ..CycleRun::default()
+        };
+        report.stages = stages::sum_up([run].iter());
         assert_looks("report", &report_page(&report, 30, &LocalClock::utc(Millis(1_794_963_600_000))));
     }
 
