@@ -175,6 +175,9 @@ fn every_call_in_every_hosts_hands() {
         // As its host calls: by its own file, and with its own variables.
         let own = Host::detect(text.as_bytes(), (of != Host::Unknown).then_some(of), || None);
         assert_eq!(own, of, "{text}");
+        if own == Host::Unknown {
+            continue;
+        }
         let event = own.read(text.as_bytes(), None).expect("an event");
         if meant == Meant::Edit && !own.is_only_recorded() {
             assert!(matches!(event.edit_paths(), Some(Ok([_, ..]))), "{text}");

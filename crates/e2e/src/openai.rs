@@ -130,10 +130,12 @@ struct State {
 impl State {
     /// Returns the answer and its number.
     fn answer(&mut self, body: Value) -> (Step, usize) {
+        let names_tools = body["tools"].as_array().is_some_and(|tools| !tools.is_empty());
         // Codex names the tools of some models elsewhere; all its requests but those for a summary are turns.
         let is_of_codex = body["input"].is_array();
-        let has_tools = is_of_codex || body["tools"].as_array().is_some_and(|tools| !tools.is_empty());
-        let request = Request { has_tools, body };
+        let mut request = Request { has_tools: names_tools, body };
+        request.has_tools |= is_of_codex && !request.wants_summary();
+        let has_tools = request.has_tools;
         let step = if request.wants_summary() {
             Step::text("The work so far, in short.")
         } else if has_tools {
