@@ -124,7 +124,7 @@ fn ask_to_adopt(
     )];
     let mut command = "cycle resume".to_owned();
     if let Some(from) = &args.from {
-        command += &format!(" --from {from}");
+        command.extend([" --from ", from]);
     }
     if args.anyway {
         command += " --anyway";
