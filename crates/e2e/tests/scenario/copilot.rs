@@ -188,7 +188,7 @@ fn what_a_compaction_lost_comes_back_with_the_next_tool() {
     let model = OpenAi::start(vec![
         edit(&home.in_project("src/A.java"), "class A", "final class A").used(30_000),
         shell("echo again").used(110_000),
-        waits().used(111_000),
+        waits().used(9_000),
         shell("touch ok && ./gradlew test").used(9_000),
         shell("echo more").used(9_200),
         Step::text("done").used(9_500),
