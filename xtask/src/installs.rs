@@ -77,7 +77,8 @@ impl Bed {
             let mut command = self.alone(program, home);
             let others = command.get_envs().find_map(|(name, value)| value.filter(|_| name == "PATH"));
             let others = others.map(|path| std::env::split_paths(path).collect::<Vec<_>>());
-            let folders = program.parent().map(Path::to_owned).into_iter().chain(others.into_iter().flatten());
+            let folders =
+                program.parent().map(Path::to_owned).into_iter().chain(others.into_iter().flatten());
             let path = std::env::join_paths(folders).while_("PATH")?;
             workspace::read_output(command.env("PATH", path).args(arguments).stdin(Stdio::null()))
         };

@@ -292,7 +292,10 @@ fn plan_link(target: &Target, records: &Records, plan: &mut Plan) -> Result<(), 
 /// The program that hooks start has to stay when npm clears its cache.
 fn plan_copy(target: &Target, copy: &Path, plan: &mut Plan) -> Result<(), CliError> {
     let place = Place::plain(copy.to_owned());
-    let detail = both!("copy of this program, which npm may delete", "このプログラムのコピー（元は npm が削除しうるため）");
+    let detail = both!(
+        "copy of this program, which npm may delete",
+        "このプログラムのコピー（元は npm が削除しうるため）"
+    );
     plan.make_folders(copy.parent());
     let is_same = || Some(fs::read(copy).ok()? == fs::read(&target.program).ok()?);
     plan.steps.push(if is_same() == Some(true) {
