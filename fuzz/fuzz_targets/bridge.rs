@@ -1,28 +1,3 @@
-//! Any bridge file, and the reading that comes of it.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use tidegate_core::host::window::HostSettings;
-use tidegate_core::host::Host;
-use tidegate_core::meter::sources::{Bridge, MeterSources};
-use tidegate_core::pipeline::record::MeterRecord;
-use tidegate_core::time::Millis;
-
-fuzz_target!(|bytes: &[u8]| {
-    let Ok(bridge) = serde_json::from_slice::<Bridge>(bytes) else { return };
-    let now = Millis(1_794_744_378_000);
-    let meter = MeterSources {
-        now,
-        payload: None,
-        bridge: Some(bridge),
-        transcript: Ok(None),
-        boundary: None,
-        model: None,
-        window: None,
-        host: Host::ClaudeCode,
-        settings: &HostSettings::default(),
-    }
-    .meter();
-    let record = MeterRecord::from_meter(&meter, None, now);
-    assert!(record.used_pct.is_none_or(f64::is_finite));
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| tidegate_parser_laws::law::bridge::holds(bytes));

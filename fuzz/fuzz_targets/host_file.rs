@@ -1,15 +1,3 @@
-//! Any settings file of the host.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use tidegate_core::host::claude_code::settings_file::HostFile;
-use tidegate_core::host::window::HostSettings;
-use tidegate_core::host::Host;
-
-fuzz_target!(|bytes: &[u8]| {
-    let Ok(file) = HostFile::read(bytes) else { return };
-    let host = HostSettings { auto_compact_windows: file.windows().collect(), ..HostSettings::default() };
-    assert!(host.auto_compact_windows.len() <= 33);
-    let window = Host::ClaudeCode.window("claude-opus-5-5", None, &host).expect("Claude Code knows windows");
-    assert!(window.compact_at.is_none_or(|at| at > 0 && at < window.tokens));
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| tidegate_parser_laws::law::host_file::holds(bytes));

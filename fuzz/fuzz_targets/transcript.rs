@@ -1,20 +1,3 @@
-//! Any lines of a transcript, newest first.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use tidegate_core::host::transcript::lines;
-use tidegate_core::host::Host;
-use tidegate_core::meter::transcript::{EventTrace, MeterScan};
-
-fuzz_target!(|bytes: &[u8]| {
-    let parser = Host::ClaudeCode.parser(&MeterScan::SOUGHT);
-    for evidence in [EventTrace::None, EventTrace::ToolUse("toolu_1"), EventTrace::LastMessage("done".into())] {
-        let traceless = evidence == EventTrace::None;
-        let mut scan = MeterScan::new(evidence);
-        let _ = lines(bytes).rev().try_for_each(|line| scan.take_line(parser.entry(line).as_ref()));
-        if let Some(found) = scan.finish() {
-            assert!(found.used > 0);
-            assert!(!(found.current && traceless));
-        }
-    }
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| tidegate_parser_laws::law::transcript::holds(bytes));

@@ -9,13 +9,14 @@ use xtask::print;
 use xtask::workspace::{self, cargo};
 
 /// Each file and the command that generates it.
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 7] = [
     ("docs/commands.md", "commands"),
     ("docs/settings.md", "settings"),
     ("docs/config.schema.json", "schema"),
     ("docs/hosts.md", "hosts"),
     ("plugin/hooks/hooks.json", "plugin-hooks"),
     ("plugin/hosts/codex-hooks.json", "plugin-hooks-codex"),
+    ("plugin/hosts/copilot-hooks.json", "plugin-hooks-copilot"),
 ];
 
 pub(crate) fn check() -> Done {

@@ -7,5 +7,6 @@
 
 pub mod failure;
 pub mod print;
+pub mod shipped;
 pub mod tools;
 pub mod workspace;

@@ -5,9 +5,11 @@ mod browser;
 mod built;
 mod client;
 mod deps;
+mod dist;
 mod docs;
 mod e2e;
 mod hosts;
+mod installs;
 mod layers;
 mod notices;
 mod package;
@@ -34,6 +36,8 @@ Usage: cargo xtask COMMAND
                              (crates/e2e/scenarios.txt) it leaves what these hardly affect to CI, unless --all
   e2e [--client V] [FILTER]  the scenarios on the real client (V: a version, or latest) and on other hosts
   browser                    the pages of `tidegate serve` in Chromium
+  dist [--out DIR]           what a release is, for this machine: archive, npm and Debian packages, plugin, sums, SBOM
+  installs                   each of these packages in a clean home: demo, init, a hook, doctor, uninstall, the client
   deps [--write]             what the hook depends on, against crates/hook/dependencies.txt
   layers                     modules of the core use only those above them in lib.rs
   words                      texts for people and models avoid words that readers stumbled over
@@ -50,10 +54,12 @@ Usage: cargo xtask COMMAND
                              what verify-stop would have said in real sessions, against the labels in corpus/verify
   eval-question [FILE]       precision, recall and confusion on messages that wait for the person, or do not: those of
                              corpus/question, or those of a file of the same form
-  eval-constraints [FILE]    precision and recall on the sentences of prompts that forbid, require or limit something: those of
-                             corpus/constraint, or those of a file of the same form
-  eval-search [--misses] [--json] [--fresh | --fresh-2]
-                             recall and rank of the memory's search on the queries of corpus/search, beside a plain BM25
+  eval-constraints [--set DIR]
+                             precision and recall on the sentences of prompts that forbid, require or limit something: those of
+                             corpus/constraint, or only figures for constraints.*.jsonl and lift.*.jsonl of a folder
+  eval-search [--misses] [--json] [--fresh | --fresh-2 | --set DIR]
+                             recall and rank of the memory's search on the queries of corpus/search, beside a plain BM25;
+                             of DIR only the figures are shown
   recovery                   what survives a compaction on the real client, with and without Tidegate
   bench [--runs N]           times, growth, memory and 32 hooks at once, beside the goals
   bench store [--sizes A,B] [--runs N] [--only TEXT] [--in FOLDER] [--processes]
@@ -62,8 +68,9 @@ Usage: cargo xtask COMMAND
                              pushes, pulls and searches of 500 members with 500,000 logs on one PostgreSQL server
   bench worker [--exchanges N]  how many exchanges the worker stores in a second
   bench replay [--megabytes N] [--in FOLDER] [--of FOLDER]
-                             the replay of 2,000 transcripts with 5 GB, which it makes, or of those in a folder
-  bench serve [--sessions N] the first page of `tidegate serve` with 10,000 sessions
+                             the replay of 2,000 transcripts with 5 GB, which it makes, or of those in a folder: twice,
+                             with the same numbers
+  bench serve [--sessions N] the first page of `tidegate serve` with 10,000 sessions, and what it reads
   bench import [--megabytes N] [--in FOLDER]
                              the import of 5 GB of transcripts: once, twice, killed and continued, while the worker records
 
@@ -93,6 +100,8 @@ fn dispatch(arguments: &[String]) -> Done {
         ["test", "--all"] => test::run(true),
         ["e2e", rest @ ..] => e2e::run(rest),
         ["browser"] => browser::run(),
+        ["dist", rest @ ..] => dist::run(rest),
+        ["installs"] => installs::run(),
         ["deps"] => deps::check(),
         ["deps", "--write"] => deps::write(),
         ["layers"] => layers::check(),

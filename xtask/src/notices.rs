@@ -86,7 +86,7 @@ fn generate() -> Done<String> {
 }
 
 /// Without macros, build dependencies and test dependencies.
-fn linked_packages() -> Done<BTreeSet<(String, String)>> {
+pub(crate) fn linked_packages() -> Done<BTreeSet<(String, String)>> {
     let mut tree = cargo(&[
         "tree",
         "--package",
@@ -148,7 +148,7 @@ fn normalise_text(text: &str) -> String {
     lines.join("\n").trim_matches('\n').to_owned() + "\n"
 }
 
-fn sqlite_version(packages: &[&Package]) -> Done<String> {
+pub(crate) fn sqlite_version(packages: &[&Package]) -> Done<String> {
     let package = packages.iter().find(|package| package.name == "libsqlite3-sys");
     let package = package.ok_or_else(|| Failure::new("SQLite is not linked any more"))?;
     let header = package.folder.join("sqlite3/sqlite3.h");

@@ -6,7 +6,7 @@
 mod advisories;
 mod licence;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 
@@ -86,6 +86,19 @@ pub(crate) fn check() -> Done<Option<String>> {
             Ok(Some(why))
         }
     }
+}
+
+/// Of the workspace's packages, by name and version.
+pub(crate) fn checksums() -> Done<BTreeMap<(String, String), String>> {
+    let path = workspace::root().join("Cargo.lock");
+    let text = fs::read_to_string(&path).while_(path.display())?;
+    let lock: Table = text.parse().while_(path.display())?;
+    let packages = lock.get("package").and_then(|packages| packages.as_array()).into_iter().flatten();
+    let text = |package: &toml::Value, key: &str| Some(package.get(key)?.as_str()?.to_owned());
+    let sum = |package: &toml::Value| {
+        Some(((text(package, "name")?, text(package, "version")?), text(package, "checksum")?))
+    };
+    Ok(packages.filter_map(sum).collect())
 }
 
 fn fail_with_faults(faults: &[String], what: &str, next: &str) -> Done {

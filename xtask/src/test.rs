@@ -5,7 +5,7 @@
 //! `--all` or something else changes: the other scenarios, the binary as shipped and its budgets. Nothing of that is
 //! remembered as passed, so that changes add up.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use crate::background::BackgroundStep;
@@ -16,8 +16,8 @@ use crate::scratch::Scratch;
 use crate::selection::{Affected, ScenarioTable};
 use crate::{browser, deps, docs, e2e, hosts, layers, notices, postgres, supply, tools, words};
 use xtask::failure::{Done, Failure};
-use xtask::print;
 use xtask::workspace::{self, cargo, step};
+use xtask::{print, shipped};
 
 /// The binary as shipped is built for them.
 const BUDGETS: &str = "instruction budgets";
@@ -33,13 +33,11 @@ pub(crate) fn run(all: bool) -> Done {
     let changes = Changes { table: ScenarioTable::read()?, all };
     step("format", || workspace::run(&mut cargo(&["fmt", "--all", "--check"])))?;
     step("words", words::check)?;
-    let mut shipped = None;
+    let mut shipping = None;
     match changes.since_pass(&PassedStep::of(BUDGETS, &[])?) {
         Affected::Everything => {
             // Takes minutes of linking on one core.
-            let ship =
-                ["build", "--profile", "dist", "--package", "tidegate", "--bin", "tidegate", "--locked"];
-            shipped = Some(BackgroundStep::start("binary as shipped", &cargo(&ship)));
+            shipping = Some(BackgroundStep::start("binary as shipped", &shipped::cargo_for_program("build")));
         }
         Affected::Part { rooms, .. } if rooms.is_empty() => print_unchanged(BUDGETS),
         Affected::Part { .. } => left_for_ci.push(format!("the binary as shipped and its {BUDGETS}")),
@@ -77,8 +75,8 @@ pub(crate) fn run(all: bool) -> Done {
             beside.push(BackgroundStep::start(name, &measure(task)).remembered(passed));
         }
     }
-    let is_shipped = shipped.is_some();
-    beside.extend(shipped);
+    let is_shipped = shipping.is_some();
+    beside.extend(shipping);
     step("generated references", || docs::check_with(program))?;
     let (of_stores, others): (Vec<&TestProgram>, Vec<&TestProgram>) =
         tests.into_iter().partition(|test| STORES.contains(&test.package()));
@@ -121,7 +119,7 @@ pub(crate) fn run(all: bool) -> Done {
     if let Some(missing) = without("valgrind") {
         left_out.push(format!("{BUDGETS}: no {missing}"));
     } else if is_shipped {
-        let passed = PassedStep::of(BUDGETS, &[measuring, &shipped_binary()?])?;
+        let passed = PassedStep::of(BUDGETS, &[measuring, &shipped::program()?])?;
         if passed.is_current() {
             print_unchanged(BUDGETS);
         } else {
@@ -208,10 +206,6 @@ fn run_scenarios(
 
 fn print_unchanged(step: &str) {
     print::line(&format!("==> {step}: unchanged since the last pass, not run again"));
-}
-
-fn shipped_binary() -> Done<PathBuf> {
-    Ok(workspace::target_folder()?.join("dist").join(format!("tidegate{}", std::env::consts::EXE_SUFFIX)))
 }
 
 /// Returns why the scenarios cannot run, after trying to fetch what they need.

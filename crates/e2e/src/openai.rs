@@ -12,9 +12,10 @@ use crate::server::Server;
 
 mod wire;
 
-/// The starts of messages that ask for a summary: of Codex (0.166.0) and Qwen Code (0.24.4).
-const SUMMARY_MARKS: [&str; 2] = [
+/// The starts of messages that ask for a summary: of Codex (0.166.0), Copilot (1.0.102) and Qwen Code (0.24.4).
+const SUMMARY_MARKS: [&str; 3] = [
     "You are performing a CONTEXT CHECKPOINT COMPACTION",
+    "Please create a detailed summary of the conversation so far.",
     "You are the component that summarizes a conversation",
 ];
 
@@ -23,8 +24,8 @@ const USUAL_PROMPT: u64 = 12_000;
 
 #[derive(Clone, Debug)]
 pub enum Call {
-    /// With JSON arguments.
-    Function { name: String, arguments: Value },
+    /// With JSON arguments. Some of Codex's tools are in a namespace.
+    Function { namespace: Option<String>, name: String, arguments: Value },
     /// With one text as its input, such as a patch.
     Freeform { name: String, input: String },
 }
@@ -44,7 +45,16 @@ impl Step {
     }
 
     pub fn call(name: &str, arguments: Value) -> Self {
-        Self { calls: vec![Call::Function { name: name.to_owned(), arguments }], ..Self::default() }
+        Self::call_in(None, name, arguments)
+    }
+
+    /// Of a tool in a namespace.
+    pub fn call_in(namespace: Option<&str>, name: &str, arguments: Value) -> Self {
+        let namespace = namespace.map(str::to_owned);
+        Self {
+            calls: vec![Call::Function { namespace, name: name.to_owned(), arguments }],
+            ..Self::default()
+        }
     }
 
     pub fn freeform(name: &str, input: impl Into<String>) -> Self {
@@ -126,8 +136,12 @@ struct State {
 impl State {
     /// Returns the answer and its number.
     fn answer(&mut self, body: Value) -> (Step, usize) {
-        let has_tools = body["tools"].as_array().is_some_and(|tools| !tools.is_empty());
-        let request = Request { has_tools, body };
+        let names_tools = body["tools"].as_array().is_some_and(|tools| !tools.is_empty());
+        // Codex names the tools of some models elsewhere; all its requests but those for a summary are turns.
+        let is_of_codex = body["input"].is_array();
+        let mut request = Request { has_tools: names_tools, body };
+        request.has_tools |= is_of_codex && !request.wants_summary();
+        let has_tools = request.has_tools;
         let step = if request.wants_summary() {
             // Qwen Code takes only a text in this element for a summary.
             Step::text("<state_snapshot>The work so far, in short.</state_snapshot>")

@@ -16,6 +16,11 @@ pub fn checkout() -> PathBuf {
     root.canonicalize().expect("the checkout's real path")
 }
 
+/// The unpacked plugin of a release, which contains the program.
+pub fn release() -> PathBuf {
+    std::env::var_os("TIDEGATE_MARKETPLACE").expect("`cargo xtask installs` sets it").into()
+}
+
 /// Runs one of the client's own commands, which must succeed, and returns its output.
 pub fn client(home: &Home, model: &Model, arguments: &[&str]) -> String {
     let _slot = Slot::take();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use xtask::failure::{Done, While};
-use xtask::workspace::{self, cargo};
+use xtask::{shipped, workspace};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Link {
@@ -16,15 +16,12 @@ pub(crate) enum Link {
     StaticPie,
 }
 
-/// The shipped profile. `--release` is for a quick build and is not measured.
-const PROFILE: &str = "dist";
-
 pub(crate) fn build(link: Link) -> Done<PathBuf> {
     let (verb, tail): (&str, &[&str]) = match link {
         Link::Shipped | Link::Dynamic => ("build", &[]),
         Link::StaticPie => ("rustc", &["--", "-Ctarget-feature=+crt-static"]),
     };
-    let mut command = cargo_for_program(verb);
+    let mut command = shipped::cargo_for_program(verb);
     command.args(tail);
     match link {
         Link::Shipped => command.env_remove("TIDEGATE_LINK"),
@@ -37,16 +34,12 @@ pub(crate) fn build(link: Link) -> Done<PathBuf> {
 /// As shipped, but with function names.
 pub(crate) fn build_with_names() -> Done<PathBuf> {
     // A profile setting would change the hashes in the names of all crates.
-    run_build(cargo_for_program("rustc").args(["--", "-Cstrip=none"]).env_remove("TIDEGATE_LINK"))
-}
-
-fn cargo_for_program(verb: &str) -> Command {
-    cargo(&[verb, "--profile", PROFILE, "--package", "tidegate", "--bin", "tidegate", "--locked"])
+    run_build(shipped::cargo_for_program("rustc").args(["--", "-Cstrip=none"]).env_remove("TIDEGATE_LINK"))
 }
 
 fn run_build(build: &mut Command) -> Done<PathBuf> {
     workspace::run(build)?;
-    Ok(workspace::target_folder()?.join(PROFILE).join(format!("tidegate{}", std::env::consts::EXE_SUFFIX)))
+    shipped::program()
 }
 
 /// Keeps a copy, because the next build writes to the same place.

@@ -20,13 +20,15 @@ const PRECISION: f64 = 95.0;
 const RECALL: f64 = 70.0;
 
 /// Each with whether it is held out.
-const PARTS: [(&str, bool); 6] = [
+const PARTS: [(&str, bool); 8] = [
     ("train", false),
     ("held-out", true),
     ("fresh-train", false),
     ("fresh-held-out", true),
     ("readers-train", false),
     ("readers-held-out", true),
+    ("strangers-train", false),
+    ("strangers-held-out", true),
 ];
 
 struct Example {
@@ -39,10 +41,10 @@ pub(crate) fn evaluate() -> Done {
     let mut missed = Vec::new();
     for language in LANGUAGES {
         for (part, is_held_out) in PARTS {
-            let examples = read_examples(&part_file(part, language), Some(language))?;
+            let examples = read_examples(&part_file(part, language), language)?;
             let counts = Counts::of(&examples, !is_held_out);
             print::line(&format!("{language}, {part}: {}", counts.summary()));
-            // The last batch is too small for a goal.
+            // The batch of the reviewers is too small for a goal.
             if is_held_out && !part.starts_with("readers") {
                 missed.extend(
                     counts.missed_goals().into_iter().map(|what| format!("{language}, {part}: {what}")),
@@ -50,7 +52,7 @@ pub(crate) fn evaluate() -> Done {
             }
         }
         for part in ["train", "held-out", "readers-train", "readers-held-out"] {
-            let lifts = lift::Counts::read(part, language)?;
+            let lifts = lift::Counts::of_part(part, language)?;
             print::line(&format!("{language}, {part}, taken back: {}", lifts.summary()));
             if part == "held-out" {
                 missed.extend(lifts.missed_goals().into_iter().map(|what| format!("{language}: {what}")));
@@ -64,10 +66,19 @@ pub(crate) fn evaluate() -> Done {
         .next("better rules, chosen by the training part; what is held out stays as it is"))
 }
 
-/// Prompts from elsewhere, in the form of the corpus.
-pub(crate) fn evaluate_file(path: &str) -> Done {
-    let examples = read_examples(Path::new(path), None)?;
-    print::line(&Counts::of(&examples, false).summary());
+/// Examples from elsewhere, in the form of the corpus: `constraints.LANGUAGE.jsonl` and `lift.LANGUAGE.jsonl`. Only figures
+/// are printed, so that a set can be an examination.
+pub(crate) fn evaluate_set(folder: &str) -> Done {
+    for language in LANGUAGES {
+        let file = |kind: &str| Path::new(folder).join(format!("{kind}.{language}.jsonl"));
+        let examples = read_examples(&file("constraints"), language)?;
+        print::line(&format!("{language}: {}", Counts::of(&examples, false).summary()));
+        let lifts = file("lift");
+        if lifts.exists() {
+            let counts = lift::Counts::of(&lift::read_pairs(&lifts, language)?, false);
+            print::line(&format!("{language}, taken back: {}", counts.summary()));
+        }
+    }
     Ok(())
 }
 
@@ -75,7 +86,7 @@ fn part_file(part: &str, language: &str) -> PathBuf {
     workspace::root().join(format!("corpus/constraint/{part}.{language}.jsonl"))
 }
 
-fn read_examples(path: &Path, language: Option<&str>) -> Done<Vec<Example>> {
+fn read_examples(path: &Path, language: &str) -> Done<Vec<Example>> {
     read_lines(path, |line| parse_example(line, language))
 }
 
@@ -89,9 +100,9 @@ fn read_lines<T>(path: &Path, parse: impl Fn(&str) -> Option<T>) -> Done<Vec<T>>
     text.lines().enumerate().map(example).collect()
 }
 
-fn parse_example(line: &str, language: Option<&str>) -> Option<Example> {
+fn parse_example(line: &str, language: &str) -> Option<Example> {
     let entry: Value = serde_json::from_str(line).ok()?;
-    let known = entry.as_object()?.len() == 3 && language.is_none_or(|language| entry["lang"] == language);
+    let known = entry.as_object()?.len() == 3 && entry["lang"] == language;
     known.then_some(())?;
     let prompt = entry["prompt"].as_str()?.to_owned();
     let constraints = entry["constraints"].as_array()?.iter().map(|text| text.as_str().map(str::to_owned));
@@ -191,11 +202,11 @@ mod tests {
             for (part, is_held_out) in PARTS {
                 let mut meant = 0;
                 for Example { prompt, constraints } in
-                    expect(read_examples(&part_file(part, language), Some(language)))
+                    expect(read_examples(&part_file(part, language), language))
                 {
                     let hash = fnv::hash(prompt.bytes());
-                    let is_late = part.starts_with("fresh") || part.starts_with("readers");
-                    let held_out = if is_late { hash % 2 == 0 } else { hash % 5 < 2 };
+                    let is_first = matches!(part, "train" | "held-out");
+                    let held_out = if is_first { hash % 5 < 2 } else { hash % 2 == 0 };
                     assert_eq!(held_out, is_held_out, "{prompt}");
                     meant += constraints.len();
                     assert!(seen.insert(prompt.clone()), "twice: {prompt}");

@@ -35,13 +35,16 @@ fn dispatch() -> Done {
         ["replay-corpus", rest @ ..] => replay::run(rest),
         ["eval-question"] => question::evaluate(),
         ["eval-constraints"] => constraint::evaluate(),
-        ["eval-constraints", file] => constraint::evaluate_file(file),
+        ["eval-constraints", "--set", folder] => constraint::evaluate_set(folder),
         ["eval-question", file] => question::evaluate_file(file),
         ["eval-search"] => search::evaluate(search::Set::Split, search::Show::Table),
         ["eval-search", "--json"] => search::evaluate(search::Set::Split, search::Show::Json),
         ["eval-search", "--misses"] => search::evaluate(search::Set::Split, search::Show::Misses),
         ["eval-search", "--fresh"] => search::evaluate(search::Set::Fresh, search::Show::Table),
         ["eval-search", "--fresh-2"] => search::evaluate(search::Set::Fresh2, search::Show::Table),
+        ["eval-search", "--set", folder] => {
+            search::evaluate(search::Set::Folder(folder), search::Show::Table)
+        }
         ["bench"] => bench::run(bench::RUNS),
         ["bench", "store", rest @ ..] => bench::store::run(rest),
         ["bench", "team", rest @ ..] => bench::store::run_team(rest),

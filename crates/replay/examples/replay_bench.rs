@@ -36,20 +36,39 @@ fn main() -> io::Result<()> {
     measure(folder.path())
 }
 
+/// Twice, because the numbers must be the same whichever thread was faster.
 fn measure(folder: &Path) -> io::Result<()> {
     let files = transcript_files::find(folder)?;
-    let began = Instant::now();
-    let replayed = replay_files(&files, &Config::default(), None, &|_| ControlFlow::Continue(()))
-        .map_err(|halt| io::Error::other(format!("{halt:?}")))?;
-    let seconds = began.elapsed().as_secs_f64();
-    let megabytes = replayed.bytes as f64 / 1e6;
-    let report = ReplayReport::of(&replayed, None);
-    println!("{} files, {megabytes:.0} MB, {seconds:.1} s, {:.0} MB/s", files.len(), megabytes / seconds);
+    let mut reports = Vec::new();
+    for _ in 0..2 {
+        let (began, worked) = (Instant::now(), processor_seconds());
+        let replayed = replay_files(&files, &Config::default(), None, &|_| ControlFlow::Continue(()))
+            .map_err(|halt| io::Error::other(format!("{halt:?}")))?;
+        let (seconds, megabytes) = (began.elapsed().as_secs_f64(), replayed.bytes as f64 / 1e6);
+        println!("{} files, {megabytes:.0} MB, {seconds:.1} s, {:.0} MB/s", files.len(), megabytes / seconds);
+        if let Some(used) = processor_seconds().zip(worked).map(|(after, before)| after - before) {
+            println!("  {used:.1} s of processor time: {:.0} MB/s on one", megabytes / used);
+        }
+        reports.push(ReplayReport::of(&replayed, None));
+    }
+    let [report, again] = &reports[..] else { return Ok(()) };
     println!("{} sessions, {:?}, {:?}", report.sessions, report.stops, report.compactions);
+    if serde_json::to_string(report)? != serde_json::to_string(again)? {
+        return Err(io::Error::other("the second replay has other numbers than the first"));
+    }
+    println!("the second replay has the same numbers, all of them");
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find(|line| line.starts_with("VmHWM"));
     println!("{}", peak.unwrap_or("peak memory is not known here"));
     Ok(())
+}
+
+/// Of this process, in all its threads. Says more than the clock on a machine that others use. Linux only.
+fn processor_seconds() -> Option<f64> {
+    let text = fs::read_to_string("/proc/self/stat").ok()?;
+    let mut numbers = text.rsplit_once(')')?.1.split_whitespace().skip(11).map(str::parse::<f64>);
+    // In ticks, of which Linux shows a hundred a second.
+    Some((numbers.next()?.ok()? + numbers.next()?.ok()?) / 100.0)
 }
 
 /// Turns that read, edit and test, as long as the file is shorter. Most bytes are results, as in real ones.

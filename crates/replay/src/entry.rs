@@ -5,17 +5,16 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use tidegate_core::host::Host;
 use tidegate_core::host::transcript::{EntryKind as HostEntry, Sought, TranscriptParser};
 use tidegate_core::text::json::{Field, LongText};
 use tidegate_core::time::Millis;
 
+use crate::members::{Members, list};
 use crate::seen_files;
+use crate::transcript::Reads;
 
 /// Bytes of JSON of one text. Longer ones lose their end, outputs their middle.
 const LONGEST_TEXT: usize = 1024 * 1024;
@@ -30,48 +29,7 @@ const LONGEST_KEPT: usize = 64 * 1024;
 pub(crate) const CONTENTS: [&str; 6] =
     ["content", "old_string", "new_string", "edits", "new_source", "prompt"];
 
-/// Members of an object, undecoded.
-struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
-
-impl<'de> Deserialize<'de> for Members<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Object;
-
-        impl<'de> Visitor<'de> for Object {
-            type Value = Members<'de>;
-
-            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
-                while let Some(name) = map.next_key::<Field<Cow<'de, str>>>()? {
-                    members.push((name.value().unwrap_or_default(), map.next_value()?));
-                }
-                Ok(Members(members))
-            }
-        }
-
-        deserializer.deserialize_map(Object)
-    }
-}
-
 impl<'a> Members<'a> {
-    fn of(json: &'a str) -> Option<Members<'a>> {
-        serde_json::from_str(json).ok()
-    }
-
-    /// Of a member that occurs twice the second counts.
-    fn get(&self, name: &str) -> Option<&'a str> {
-        let found = self.0.iter().rev().find(|(known, _)| known == name);
-        found.map(|(_, raw)| raw.get())
-    }
-
-    fn object(&self, name: &str) -> Option<Members<'a>> {
-        self.get(name).and_then(Members::of)
-    }
-
     fn text(&self, name: &str) -> Option<Cow<'a, str>> {
         self.get(name).and_then(short_text)
     }
@@ -114,11 +72,6 @@ fn short_value(json: &str) -> Value {
         return serde_json::from_str(json).unwrap_or_default();
     }
     output_text(json).map_or(Value::Null, Value::String)
-}
-
-fn list(json: &str) -> Vec<&str> {
-    let elements: Vec<&RawValue> = serde_json::from_str(json).unwrap_or_default();
-    elements.into_iter().map(RawValue::get).collect()
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -177,6 +130,8 @@ pub struct RequestUsage {
     pub model: Option<String>,
     pub used: u64,
     pub answer: u64,
+    /// The client's version.
+    pub client: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -198,8 +153,7 @@ enum ResultUse {
 
 /// Reads lines of one transcript in their order: the tool of a call tells what is kept of its result.
 pub(crate) struct EntryReader {
-    /// Also usage and contents of the main thread's messages.
-    reads_context: bool,
+    reads: Reads,
     answers: TranscriptParser,
     /// Calls without a result so far, by id.
     calls: HashMap<String, ResultUse>,
@@ -207,9 +161,9 @@ pub(crate) struct EntryReader {
 }
 
 impl EntryReader {
-    pub(crate) fn new(reads_context: bool) -> EntryReader {
+    pub(crate) fn new(reads: Reads) -> EntryReader {
         let answers = Host::ClaudeCode.parser(&[Sought::Answers]);
-        EntryReader { reads_context, answers, calls: HashMap::new(), line: 0 }
+        EntryReader { reads, answers, calls: HashMap::new(), line: 0 }
     }
 
     /// A line that was too long to be read.
@@ -277,39 +231,43 @@ impl EntryReader {
         if content.starts_with('"') {
             entry.parts.extend(short_text(content).map(|text| Part::Text(text.into_owned())));
         }
-        for block in list(content).into_iter().filter_map(Members::of) {
+        for block in list(content).into_iter().filter_map(Members::within) {
             match block.text("type").as_deref() {
                 Some("text") => entry.parts.push(Part::Text(block.owned("text"))),
                 Some("tool_use") => entry.parts.push(self.read_call(&block)),
                 _ => {}
             }
         }
-        let is_counted = self.reads_context && entry.agent.is_none() && !entry.is_api_error;
+        let is_counted = self.reads != Reads::Files && entry.agent.is_none() && !entry.is_api_error;
         if is_counted && let Some(read) = self.answers.entry(line.as_bytes()) {
-            entry.usage = usage_of(&read.kind);
+            entry.usage = usage_of(&read.kind, whole);
         }
     }
 
     fn keep_content(&self, entry: &mut Entry, content: &str) {
-        if self.reads_context && entry.agent.is_none() && content.len() <= LONGEST_KEPT {
+        if self.reads != Reads::Files && entry.agent.is_none() && content.len() <= LONGEST_KEPT {
             content.clone_into(&mut entry.content);
         }
     }
 
     fn read_call(&mut self, block: &Members<'_>) -> Part {
         let (id, tool) = (block.owned("id"), block.owned("name"));
-        let members = block.object("input").unwrap_or(Members(Vec::new()));
-        let path = members.text("file_path").unwrap_or_default();
-        let is_shown = seen_files::shows_file(&tool) && seen_files::is_of_interest(&path.replace('\\', "/"));
+        let members = block.object("input").unwrap_or_default();
+        let is_shown = self.reads != Reads::Moments && seen_files::shows_file(&tool) && {
+            let path = members.text("file_path").unwrap_or_default();
+            seen_files::is_of_interest(&seen_files::with_slashes(&path))
+        };
         let is_kept = |name: &str| is_shown || !CONTENTS.contains(&name);
         let input: Map<String, Value> = members
-            .0
             .iter()
             .filter(|(name, _)| is_kept(name))
-            .map(|(name, raw)| (name.clone().into_owned(), short_value(raw.get())))
+            .map(|(name, value)| (name.to_owned(), short_value(value)))
             .collect();
         let result = match tool.as_str() {
-            "Bash" | "Skill" | "Agent" | "Task" | "BashOutput" | "TaskOutput" => Some(ResultUse::Response),
+            "Bash" => Some(ResultUse::Response),
+            "Skill" | "Agent" | "Task" | "BashOutput" | "TaskOutput" if self.reads != Reads::Files => {
+                Some(ResultUse::Response)
+            }
             _ if is_shown => Some(ResultUse::File),
             _ => None,
         };
@@ -325,21 +283,34 @@ impl EntryReader {
         let Some(message) = inner.object("message") else { return };
         let content = message.get("content").unwrap_or_default();
         self.keep_content(entry, content);
-        entry.text = join_text(content);
-        for block in list(content).into_iter().filter_map(Members::of) {
-            if block.text("type").is_some_and(|kind| kind == "tool_result") {
-                entry.parts.push(self.read_result(&block, inner.get("toolUseResult")));
+        if !content.starts_with('[') {
+            entry.text = join_text(content);
+            return;
+        }
+        let mut texts = Vec::new();
+        for part in list(content) {
+            let Some(block) = Members::within(part) else {
+                texts.extend(short_text(part));
+                continue;
+            };
+            match block.text("type").as_deref() {
+                Some("text") => texts.extend(block.text("text")),
+                Some("tool_result") => entry.parts.push(self.read_result(&block, inner.get("toolUseResult"))),
+                _ => {}
             }
         }
+        entry.text = texts.join("\n");
     }
 
     fn read_result(&mut self, block: &Members<'_>, result: Option<&str>) -> Part {
         let (id, failed) = (block.owned("tool_use_id"), block.is_set("is_error"));
         let wanted = self.calls.remove(&id);
-        let is_read = failed || wanted == Some(ResultUse::Response);
+        let has_hooks = self.reads != Reads::Files;
+        // Of a call that failed the hooks hear why.
+        let is_read = failed && has_hooks || wanted == Some(ResultUse::Response);
         let output = block.get("content").filter(|_| is_read).map(join_output).unwrap_or_default();
         let result = match (wanted, result.filter(|_| !failed)) {
-            (Some(ResultUse::Response), Some(result)) => response(result),
+            (Some(ResultUse::Response), Some(result)) if has_hooks => response(result),
             (Some(ResultUse::File), Some(result)) => short_value(result),
             _ => Value::Null,
         };
@@ -347,7 +318,7 @@ impl EntryReader {
     }
 }
 
-fn usage_of(read: &HostEntry<'_>) -> Option<RequestUsage> {
+fn usage_of(read: &HostEntry<'_>, line: &Members<'_>) -> Option<RequestUsage> {
     let HostEntry::Answer(answer) = read else { return None };
     let tokens = answer.tokens.filter(|tokens| tokens.used > 0 && !answer.is_of_host)?;
     Some(RequestUsage {
@@ -355,6 +326,7 @@ fn usage_of(read: &HostEntry<'_>) -> Option<RequestUsage> {
         model: answer.model.as_ref().map(ToString::to_string),
         used: tokens.used,
         answer: tokens.answer,
+        client: line.text("version").map(Cow::into_owned),
     })
 }
 
@@ -363,7 +335,7 @@ fn read_system(entry: &mut Entry, whole: &Members<'_>) {
     if entry.subtype != "compact_boundary" {
         return;
     }
-    let meta = whole.object("compactMetadata").unwrap_or(Members(Vec::new()));
+    let meta = whole.object("compactMetadata").unwrap_or_default();
     let kept = meta.object("preservedMessages").and_then(|kept| kept.get("uuids"));
     entry.boundary = Some(BoundaryMeta {
         is_by_hand: meta.text("trigger").is_some_and(|trigger| trigger == "manual"),
@@ -383,13 +355,13 @@ fn response(result: &str) -> Value {
     if result.len() <= LONGEST_VALUE / 16 {
         return short_value(result);
     }
-    let Some(members) = Members::of(result) else { return Value::Null };
-    let member = |(name, raw): &(Cow<'_, str>, &RawValue)| {
-        let is_long = raw.get().len() > LONGEST_VALUE / 16;
-        let is_text = raw.get().starts_with('"');
-        (!is_long || is_text).then(|| (name.clone().into_owned(), short_value(raw.get())))
+    let Some(members) = Members::within(result) else { return Value::Null };
+    let member = |(name, value): (&str, &str)| {
+        let is_long = value.len() > LONGEST_VALUE / 16;
+        let is_text = value.starts_with('"');
+        (!is_long || is_text).then(|| (name.to_owned(), short_value(value)))
     };
-    Value::Object(members.0.iter().filter_map(member).collect())
+    Value::Object(members.iter().filter_map(member).collect())
 }
 
 fn join_text(content: &str) -> String {
@@ -406,7 +378,7 @@ fn join_parts(content: &str, read: fn(&str) -> Option<String>) -> String {
         if json.starts_with('"') {
             return read(json);
         }
-        let block = Members::of(json)?;
+        let block = Members::within(json)?;
         block.text("type").filter(|kind| kind == "text")?;
         block.get("text").and_then(read)
     };

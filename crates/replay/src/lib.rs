@@ -15,6 +15,7 @@ pub mod error;
 pub mod folder;
 #[cfg(test)]
 mod made_up;
+mod members;
 pub mod outcome;
 mod payload;
 pub mod player;

@@ -17,7 +17,7 @@ use tidegate_core::feature::pressure::Pressure;
 use tidegate_core::feature::verdict::{Audience, Call, Carried, Effect, Verdict};
 use tidegate_core::feature::verification::checks::{LONGEST_OUTPUT, kinds_of, read_ending};
 use tidegate_core::feature::verification::marks::Mark as VerificationMark;
-use tidegate_core::feature::verification::verify_stop::{self, StopStanding};
+use tidegate_core::feature::verification::verify_stop::{self, StopStanding, VerifyStop};
 use tidegate_core::feature::{Mode, Policy as _};
 use tidegate_core::host::Host;
 use tidegate_core::host::window::HostSettings;
@@ -40,6 +40,19 @@ use crate::scratch::Scratch;
 use crate::seen_files::ProjectFiles;
 use crate::transcript::{Happening, Moment, ReplaySession};
 use crate::turn::TurnEnd;
+
+/// From this version on the client assumes a million tokens for a model that it does not know, before it 200,000.
+const LARGE_UNKNOWN: [u32; 3] = [2, 1, 323];
+
+/// What a version of the client took for granted.
+fn settings_of(version: Option<&str>) -> HostSettings {
+    let numbers = |version: &str| -> Option<Vec<u32>> {
+        version.split('.').map(|number| number.parse().ok()).collect()
+    };
+    let is_old =
+        version.and_then(numbers).is_some_and(|numbers| numbers.as_slice() < LARGE_UNKNOWN.as_slice());
+    HostSettings { unknown_window: is_old.then_some(200_000), ..HostSettings::default() }
+}
 
 /// The end of a turn, judged.
 pub struct JudgedEnd {
@@ -254,7 +267,7 @@ impl<'a> Player<'a> {
             outgrown: marks.and_then(|marks| marks.outgrown_window()),
             window: self.config.meter.window.map(Whole::get),
             host: Host::ClaudeCode,
-            settings: &HostSettings::default(),
+            settings: &settings_of(usage.client.as_deref()),
         }
         .meter();
         if let Some(reading) = self.meter.reading() {
@@ -292,6 +305,7 @@ impl<'a> Player<'a> {
             ignored: &[],
             in_time: &|| true,
             is_running: |_| None,
+            is_started_by: |_, _| false,
         };
         // Facts of other rooms would come from this machine.
         let needs = pipeline::needs(event, self.marks.as_ref(), self.config);
@@ -360,12 +374,12 @@ impl<'a> Player<'a> {
 
     /// Also the marks of a stop that passes.
     fn judge(&self, end: &TurnEnd, facts: &Facts<'_>, moment: &Moment) -> (JudgedEnd, Vec<Mark>) {
-        let ruling = pipeline::decide(facts, self.config, &|| 0);
-        let mut parts = ruling.parts.into_iter();
-        let part = parts.find(|part| part.policy == verify_stop::ID);
-        let is_live = part.as_ref().is_some_and(|part| !part.shadow);
-        let verdict = part.map_or_else(Verdict::pass, |part| part.verdict);
-        let (standing, _) = verify_stop::judge_stop(facts, self.config);
+        // Only this policy is replayed at the end of a turn.
+        let mode = VerifyStop.mode(self.config);
+        let is_off = mode == Mode::Off || self.config.switched_off(verify_stop::ID);
+        let is_live = !is_off && mode == Mode::Live;
+        let (standing, verdict) = verify_stop::judge_stop(facts, self.config);
+        let verdict = if is_off { Verdict::pass() } else { verdict };
         let (outcome, run) = match standing {
             StopStanding::Unverified => {
                 let (cause, run) = find_cause(&self.since_edit, self.passed_before);
@@ -476,6 +490,15 @@ mod tests {
 
     fn held(cause: HoldCause) -> StopOutcome {
         StopOutcome::Held(cause)
+    }
+
+    #[test]
+    fn old_clients_gave_unknown_models_a_small_window() {
+        let window = |version: Option<&str>| settings_of(version).unknown_window;
+        assert_eq!((window(Some("1.0.128")), window(Some("2.1.322"))), (Some(200_000), Some(200_000)));
+        for version in [Some("2.1.323"), Some("2.2.0"), Some("10.0"), Some("next"), None] {
+            assert_eq!(window(version), None, "{version:?}");
+        }
     }
 
     fn edited() -> MadeUp {

@@ -51,7 +51,7 @@ pub(crate) fn shows_file(tool: &str) -> bool {
 /// `path` with `/`.
 pub(crate) fn is_of_interest(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    checks::manifest_names().any(|known| known == name)
+    checks::is_manifest_name(name)
         || checks::manifest_endings().any(|ending| name.ends_with(ending))
         || OTHER_MANIFESTS.contains(&name)
         || ENDINGS.iter().any(|ending| name.ends_with(ending))
@@ -215,6 +215,10 @@ fn recipes(script: &Script, cwd: &str, output: &str) -> Vec<(String, Sight)> {
     let mut add = |path: String, name: &str, body: &str| {
         seen.push((path, Sight::Recipe(name.trim().to_owned(), body.trim().to_owned())));
     };
+    // Each of them prints a recipe at the beginning of a line, behind one of these.
+    if ![b'$', b'>'].iter().any(|sign| memchr::memchr(*sign, output.as_bytes()).is_some()) {
+        return seen;
+    }
     let lines: Vec<&str> = output.lines().map(str::trim_end).collect();
     if let Some(folder) = runner(&["mise"]).and_then(folder) {
         for line in &lines {

@@ -166,7 +166,7 @@ pub enum Reads {
 impl SessionReader {
     pub fn new(reads: Reads) -> SessionReader {
         SessionReader {
-            entries: EntryReader::new(reads != Reads::Files),
+            entries: EntryReader::new(reads),
             waiting: VecDeque::with_capacity(NEAR + 1),
             walk: Walk { reads, ..Walk::default() },
             unread_lines: 0,
@@ -481,6 +481,9 @@ impl Walk {
         let millis = self.at.since(call.at.max(before));
         if self.reads != Reads::Moments {
             self.look_for_files(&call, failed, &output, result);
+        }
+        if self.reads == Reads::Files {
+            return;
         }
         let response = if failed { Err(output) } else { Ok(response_of(&call, result, &output)) };
         self.keep_tasks(&call, response.as_ref().ok());

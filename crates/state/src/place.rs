@@ -214,7 +214,11 @@ impl StateDir {
     /// The same for every path that leads to the project.
     pub fn project(&self, root: &Path) -> PathBuf {
         let root = fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
-        self.root.join("projects").join(crate::project::folder_name(&root))
+        self.projects().join(crate::project::folder_name(&root))
+    }
+
+    pub fn projects(&self) -> PathBuf {
+        self.root.join("projects")
     }
 
     pub fn journal(&self) -> PathBuf {

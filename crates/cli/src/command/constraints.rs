@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use tidegate_core::feature::knowledge::marks::{Mark, StatedConstraint};
+use tidegate_core::feature::marks::Mark as AnyMark;
 use tidegate_core::pipeline::record::Deeds;
 use tidegate_core::text::one_line::one_line;
 use tidegate_core::time::Millis;
@@ -115,9 +116,9 @@ pub(crate) fn run(args: &Args) -> Outcome {
         Consent::Given(given) => given,
         Consent::Waits(code) => return Ok(code),
     };
-    let lifted = Mark::ConstraintLifted(constraint.hash());
+    let lifted = [Mark::ConstraintLifted(constraint.hash()), Mark::LiftTold].map(AnyMark::from);
     marks::lock_shared(&here.state.session(&session.id))
-        .and_then(|lock| lock.append(&[lifted.into()]))
+        .and_then(|lock| lock.append(&lifted))
         .map_err(CliError::new)?;
     approval::record_command(&here, &request.command, &given, Deeds::default());
     if args.json {

@@ -52,6 +52,7 @@ Examples:
   tidegate init --user                         all your projects
   tidegate init --user --status-line           with the plugin: what it lacks
   tidegate init --host codex                   for Codex instead of Claude Code
+  tidegate init --host copilot                 for Copilot CLI
 
 Keeps your files to the byte and can be run again. Hooks and status line go to
 `.claude/settings.local.json`, with --shared to `.claude/settings.json`, with --user

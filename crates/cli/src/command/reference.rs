@@ -11,6 +11,7 @@ use super::{Outcome, config, mcp};
 use crate::help;
 use crate::host::claude_code::registrations::{Caller, plugin_hooks, plugin_hooks_of};
 use crate::host::codex;
+use crate::host::copilot;
 use crate::host::page::hosts_page;
 use crate::print;
 use crate::print::terminal::Terminal;
@@ -28,6 +29,8 @@ pub(crate) enum ReferenceOf {
     PluginHooks,
     /// The plugin's hooks for Codex.
     PluginHooksCodex,
+    /// The plugin's hooks for Copilot CLI.
+    PluginHooksCopilot,
     /// What works in which agent.
     Hosts,
     /// The MCP server's tools, with everything that their results hold.
@@ -45,6 +48,10 @@ pub(crate) fn run(args: &Args) -> Outcome {
         }
         ReferenceOf::PluginHooksCodex => {
             let hooks = plugin_hooks_of(Caller::PluginOf(&codex::registrations::HOOKS));
+            serde_json::to_string_pretty(&hooks).expect("hooks are plain data")
+        }
+        ReferenceOf::PluginHooksCopilot => {
+            let hooks = plugin_hooks_of(Caller::PluginOf(&copilot::registrations::HOOKS));
             serde_json::to_string_pretty(&hooks).expect("hooks are plain data")
         }
         ReferenceOf::Hosts => hosts_page(),

@@ -9,6 +9,9 @@ Examples:
   tidegate statusline --wrap 'my-status-line --short'
   tidegate statusline --preview             every part with samples")]
 pub(crate) struct Args {
+    /// The agent whose status line this is: claude-code, copilot
+    #[arg(long, value_name = "NAME")]
+    pub(crate) host: Option<String>,
     /// Show every part of the line with samples, and how to choose among them
     #[arg(long, conflicts_with = "wrap")]
     pub(crate) preview: bool,

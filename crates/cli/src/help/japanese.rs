@@ -88,15 +88,20 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("this project, for you alone", "このプロジェクト、自分だけ"),
     ("all your projects", "自分のすべてのプロジェクト"),
     (
-        "Only this agent: claude-code, codex, qwen, opencode",
-        "このエージェントだけを対象にします（claude-code、codex、qwen、opencode）",
+        "The agent whose status line this is: claude-code, copilot",
+        "ステータスラインを表示するエージェント（claude-code、copilot）",
+    ),
+    (
+        "Only this agent: claude-code, codex, copilot, qwen, opencode",
+        "このエージェントだけを対象にします（claude-code、codex、copilot、qwen、opencode）",
     ),
     ("one agent", "1つのエージェント"),
     (
-        "Another agent than Claude Code: codex, qwen, opencode",
-        "Claude Code 以外のエージェント（codex、qwen、opencode）",
+        "Another agent than Claude Code: codex, copilot, qwen, opencode",
+        "Claude Code 以外のエージェント（codex、copilot、qwen、opencode）",
     ),
     ("for Codex instead of Claude Code", "Claude Code ではなく Codex 用"),
+    ("for Copilot CLI", "Copilot CLI 用"),
     ("The project's folder", "プロジェクトのフォルダです"),
     ("Your own settings, for all projects", "すべてのプロジェクトに効く、自分の設定に入れます"),
     ("The settings that the project's team shares", "チームで共有する設定に入れます"),
@@ -636,8 +641,8 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("an earlier stage once more", "前のステージをもう一度"),
     ("also with too few tokens left", "残りのトークンが足りなくても"),
     (
-        "A stage that failed or was interrupted starts again, a failed one with all its rounds of review and fix. No stage after the first open one can be chosen.",
-        "失敗したステージや中断したステージは、はじめからやり直します。失敗したステージでは、レビューと修正の回数も0から数えます。最初に残っているステージより後は選べません。",
+        "A stage that failed or was interrupted starts again, a failed one with all its rounds of review and fix. No stage after the first open one can be chosen. Only a person takes over a state file that comes from elsewhere: called by an agent, the command prints a code that the person can approve.",
+        "失敗したステージや中断したステージは、はじめからやり直します。失敗したステージでは、レビューと修正の回数も0から数えます。最初に残っているステージより後は選べません。ほかから来た状態ファイルを引き継げるのは人だけです。エージェントから呼ばれたときは、人が承認できるコードを表示します。",
     ),
     ("Stage to begin with", "始めるステージです"),
     (
@@ -743,6 +748,16 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "マニフェストは、最後に書き込んだか使い始めたセッションのものです。",
     ),
     ("Path of the manifest", "マニフェストのパスです"),
+    (
+        "Complete the workflow, with a person's yes if work is open",
+        "ワークフローを完了にします。作業が残っていれば人の同意が必要です",
+    ),
+    ("the manifest of another workflow", "別のワークフローのマニフェスト"),
+    (
+        "The manifest says `status: complete` afterwards, and no session continues the workflow. With phases or checkpoints still open it asks first. Called by an agent it then prints a code that only a person can approve.",
+        "マニフェストは `status: complete` になり、どのセッションもこのワークフローを続けません。フェーズやチェックポイントが残っていれば先に尋ねます。エージェントから呼ばれたときは、人だけが承認できるコードを表示します。",
+    ),
+    ("Finish this one", "完了にするマニフェストです"),
     ("Stop using this session's workflow", "このセッションのワークフローを使うのをやめます"),
     (
         "This needs a person's yes, like `skip`, while a checkpoint blocks agents; if an agent runs it, also before a checkpoint.",

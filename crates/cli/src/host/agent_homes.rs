@@ -4,9 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use tidegate_state::feature::memory::transcript_files::{self, TranscriptFile};
 use tidegate_state::place::PlaceEnv;
 
 use super::claude_code::settings_file;
+use crate::bilingual::both;
+use crate::error::CliError;
 
 /// Settings of other agents below a project, into which people and importers copy hook entries.
 const IN_PROJECT: &[&str] = &[
@@ -131,6 +134,11 @@ impl AgentHomes {
         self.transcripts().into_iter().map(|(folder, _)| folder).collect()
     }
 
+    /// Those that a person named, else these.
+    pub(crate) fn chosen_folders(&self, named: &[PathBuf]) -> Vec<PathBuf> {
+        if named.is_empty() { self.transcript_folders() } else { named.to_vec() }
+    }
+
     /// Conversations in these folders, as far as names tell.
     pub(crate) fn count_transcripts(&self) -> usize {
         self.transcripts().iter().map(|(folder, names)| count_sessions(folder, names)).sum()
@@ -143,6 +151,22 @@ impl AgentHomes {
         let folder = self.client.as_ref().map(|host| host.join("projects").join(name));
         folder.map_or(0, |folder| count_sessions(&folder, "*.jsonl"))
     }
+}
+
+/// Each file once.
+pub(crate) fn find_transcripts(folders: &[PathBuf]) -> Result<Vec<TranscriptFile>, CliError> {
+    let mut files = Vec::new();
+    for folder in folders {
+        let found = transcript_files::find(folder).map_err(|error| {
+            let folder = folder.display();
+            CliError::new(both!("cannot read {folder}: {error}", "{folder} を読めません: {error}"))
+                .hint(both!("check the path", "パスを確認してください"))
+        })?;
+        files.extend(found);
+    }
+    files.sort();
+    files.dedup_by(|one, other| one.path == other.path);
+    Ok(files)
 }
 
 /// Some versions keep the transcripts of subagents next to those of their sessions.

@@ -2,6 +2,7 @@
 
 pub(crate) mod claude_code;
 pub(crate) mod codex;
+pub(crate) mod copilot;
 pub(crate) mod opencode;
 pub(crate) mod page;
 pub(crate) mod qwen;

@@ -15,7 +15,7 @@ journal and memory: what was said in one of them is found from all.
 
 ```console
 $ tidegate init --host codex           # this project
-$ tidegate init --user --host codex    # all your projects
+$ tidegate init --user --host copilot  # all your projects
 $ tidegate uninstall --host codex
 $ tidegate init --host qwen            # the same for Qwen Code
 $ tidegate init --host opencode        # and for opencode
@@ -26,9 +26,9 @@ Tidegate's hooks.
 
 ## What works where
 
-Made from the program's own table. Tests on the real Codex and Qwen Code show the gates for edits and \"done\", checks, meter, notes,
-lost facts and memory; those on the real opencode the same without memory. Gates before agents start, stages and messages follow
-from each protocol, and are tested with its payloads only.
+Made from the program's own table. Tests on the real Codex, Copilot CLI and Qwen Code show the gates for edits and \"done\", checks,
+meter, notes, lost facts and memory; those on the real opencode the same without memory. The rest follows from each protocol, and is
+tested with its payloads only.
 
 ";
 
@@ -49,6 +49,26 @@ Tested with Codex 0.166.0.
   nothing can be approved there.
 - A limit that is given on Codex's command line (`-c model_auto_compact_token_limit=…`) is not known; one in a `config.toml` is.
 
+## Copilot CLI
+
+Tested with Copilot CLI 1.0.102.
+
+- Hooks go to `.github/hooks/tidegate.json` of the project or to `hooks/tidegate.json` of your `~/.copilot` (`COPILOT_HOME`), the skills
+  to `skills` next to `hooks`. Copilot runs a project's hooks only in a folder that you trust.
+- The MCP server goes to `~/.copilot/mcp-config.json`, with `--user` only: a project has no such file of your own.
+- Copilot also calls hooks of `.claude/settings.json` and `.claude/settings.local.json` in a project. Tidegate's hooks there check it, too.
+- An exit status counts only if it is in the last line of a command's output, where Copilot writes it. The end of a command in the
+  background comes as a notification.
+- A subagent has a session of its own there. Its events count for the session that started it.
+- Copilot sends the reason of a blocked stop as a prompt. It begins with `Stop hook feedback:`, and Tidegate never takes it for yours. It
+  cannot recognise the reasons of other people's hooks.
+- Tidegate does not know whether a person is there, and gives advice as if one were. `TIDEGATE_ATTENDED=0` says that none is.
+- The compaction runs in the background above 80% of the prompt's largest size. Facts come back with the first tool or prompt after it.
+- Status line: put this into `~/.copilot/settings.json`, with the whole path of the program if it is not on your `PATH`:
+
+```json
+{ \"statusLine\": { \"type\": \"command\", \"command\": \"tidegate statusline --host copilot\" } }
+```
 ## Qwen Code
 
 Tested with Qwen Code 0.24.4.

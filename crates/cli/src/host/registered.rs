@@ -10,9 +10,7 @@ use tidegate_state::place::PlaceEnv;
 
 use super::claude_code::registrations::Registration;
 use super::claude_code::{settings_file, settings_text};
-use super::codex;
-use super::opencode;
-use super::qwen;
+use super::{codex, copilot, opencode, qwen};
 use crate::bilingual::Bilingual;
 
 /// The hooks of a host, and the files that have them.
@@ -23,10 +21,12 @@ pub(crate) struct HostHooks {
     pub(crate) in_project: &'static str,
     /// Below the person's folder of the host.
     pub(crate) in_home: &'static str,
-    /// That folder, below the home directory.
+    /// The person's folder of the host, below the home directory.
     pub(crate) home: &'static str,
     /// Where it is instead, if this is set.
     pub(crate) home_variable: &'static str,
+    /// Its folder in a project.
+    pub(crate) project_home: &'static str,
     pub(crate) registrations: &'static [Registration],
     /// One entry, from the path of the program and its arguments.
     pub(crate) handler: fn(&str, &[&str]) -> Value,
@@ -43,8 +43,12 @@ impl PartialEq for HostHooks {
     }
 }
 
-pub(crate) const HOSTS: &[&HostHooks] =
-    &[&codex::registrations::HOOKS, &qwen::registrations::HOOKS, &opencode::registrations::HOOKS];
+pub(crate) const HOSTS: &[&HostHooks] = &[
+    &codex::registrations::HOOKS,
+    &copilot::registrations::HOOKS,
+    &qwen::registrations::HOOKS,
+    &opencode::registrations::HOOKS,
+];
 
 impl HostHooks {
     pub(crate) fn of(host: Host) -> Option<&'static HostHooks> {

@@ -7,7 +7,7 @@ use tidegate_core::host::Host;
 /// Options that choose the settings files.
 #[derive(Debug, clap::Args)]
 pub(crate) struct InstallTarget {
-    /// Another agent than Claude Code: codex, qwen, opencode
+    /// Another agent than Claude Code: codex, copilot, qwen, opencode
     #[arg(long, value_name = "NAME", conflicts_with = "shared")]
     pub(crate) host: Option<InstallHost>,
     /// The project's folder
@@ -26,6 +26,7 @@ pub(crate) struct InstallTarget {
 pub(crate) enum InstallHost {
     ClaudeCode,
     Codex,
+    Copilot,
     Qwen,
     #[value(name = "opencode")]
     OpenCode,
@@ -36,6 +37,7 @@ impl InstallHost {
         match self {
             InstallHost::ClaudeCode => Host::ClaudeCode,
             InstallHost::Codex => Host::Codex,
+            InstallHost::Copilot => Host::Copilot,
             InstallHost::Qwen => Host::Qwen,
             InstallHost::OpenCode => Host::OpenCode,
         }

@@ -59,6 +59,9 @@ pub(crate) fn find_detours(plan: &Plan, target: &Target) -> Vec<Detour> {
                 &Calling { program: &target.call, home: target.env.place.home.as_deref() },
             ),
             Act::Link(to) => link_detour(file, to, &target.program).into_iter().collect(),
+            Act::Copy(from) if is_program(file).is_ok() => {
+                vec![Detour::Link { link: file.clone(), from: file.clone(), to: from.clone() }]
+            }
             _ => Vec::new(),
         };
         for detour in found {

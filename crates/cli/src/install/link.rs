@@ -73,6 +73,27 @@ pub(crate) fn make_link(_: &Path, _: &Path) -> io::Result<()> {
     Err(io::Error::from(io::ErrorKind::Unsupported))
 }
 
+/// `npx` runs it from there, and npm clears that folder when it likes.
+pub(crate) fn is_in_npm_cache(program: &Path) -> bool {
+    program.components().any(|part| part.as_os_str() == "_npx")
+}
+
+/// Where a program that would not stay is copied to.
+pub(crate) fn place_of_copy(link: &Path) -> Option<PathBuf> {
+    Some(link.parent()?.parent()?.join("program").join(link.file_name()?))
+}
+
+/// Replaces it by rename: hooks may start it at any time.
+pub(crate) fn copy_program(from: &Path, to: &Path) -> io::Result<()> {
+    let folder = to.parent().ok_or_else(|| io::Error::other("no folder"))?;
+    fs::create_dir_all(folder)?;
+    let temporary = folder.join(format!(".tidegate.{}.0.tmp", std::process::id()));
+    fs::copy(from, &temporary)
+        .and_then(|_| fs::File::open(&temporary)?.sync_all())
+        .and_then(|()| fs::rename(&temporary, to))
+        .inspect_err(|_| drop(fs::remove_file(&temporary)))
+}
+
 /// `cargo clean` would delete it.
 pub(crate) fn is_build(program: &Path) -> bool {
     program.parent().is_some_and(|folder| folder.join(".fingerprint").is_dir())

@@ -22,6 +22,7 @@ use crate::host::claude_code::registrations::Caller;
 use crate::host::claude_code::settings_text::Entries;
 use crate::host::claude_code::shipped::{self, Part, Skill};
 use crate::host::codex;
+use crate::host::copilot;
 use crate::host::opencode;
 use crate::host::registered::{HOSTS, HostHooks};
 use crate::project_root;
@@ -216,6 +217,9 @@ fn plan_other_host(
     if hooks.host == Host::Codex {
         codex::plan::plan_server(target, &mut plan)?;
     }
+    if hooks.host == Host::Copilot {
+        copilot::plan::plan_server(target, &mut plan)?;
+    }
     // Also its own files, which are there now.
     if !target.is_user {
         plan_exclude(target, &mut plan)?;
@@ -240,6 +244,9 @@ fn plan_other_hosts_back(target: &Target, records: &Records, plan: &mut Plan) ->
         if hooks.host == Host::Codex {
             removed |= codex::plan::plan_server_back(target, plan)?;
         }
+        if hooks.host == Host::Copilot {
+            removed |= copilot::plan::plan_server_back(target, plan)?;
+        }
     }
     Ok(removed)
 }
@@ -247,14 +254,21 @@ fn plan_other_hosts_back(target: &Target, records: &Records, plan: &mut Plan) ->
 /// Files of other hosts that an install here has written.
 fn other_hosts_files(target: &Target, plan: &Plan) -> Vec<String> {
     let files = plan.record.files.iter().filter_map(|kept| kept.file.strip_prefix(&target.root).ok());
-    let is_of_other = |file: &&Path| HOSTS.iter().any(|hooks| file.starts_with(hooks.home));
+    let is_of_other = |file: &&Path| HOSTS.iter().any(|hooks| file.starts_with(hooks.project_home));
     files.filter(is_of_other).map(|file| file.to_string_lossy().into_owned()).collect()
 }
 
 fn plan_link(target: &Target, records: &Records, plan: &mut Plan) -> Result<(), CliError> {
     let Some(path) = &target.link else { return Ok(()) };
     let place = Place::plain(path.clone());
-    let to = link::choose_target(&target.program, std::env::var_os("PATH").as_deref(), path);
+    let copy = link::place_of_copy(path).filter(|_| link::is_in_npm_cache(&target.program));
+    let to = match copy {
+        Some(copy) => {
+            plan_copy(target, &copy, plan)?;
+            copy
+        }
+        None => link::choose_target(&target.program, std::env::var_os("PATH").as_deref(), path),
+    };
     let detail = both!("link to this program", "このプログラムへのリンク");
     plan.make_folders(path.parent());
     plan.inherit_folders(&records.others(&target.root), path);
@@ -276,6 +290,24 @@ fn plan_link(target: &Target, records: &Records, plan: &mut Plan) -> Result<(), 
                 "別の場所へ移すか、そのプログラムで `init` を実行してください。何も変更していません"
             )));
         }
+    });
+    Ok(())
+}
+
+/// The program that hooks start has to stay when npm clears its cache.
+fn plan_copy(target: &Target, copy: &Path, plan: &mut Plan) -> Result<(), CliError> {
+    let place = Place::plain(copy.to_owned());
+    let detail = both!(
+        "copy of this program, which npm may delete",
+        "このプログラムのコピー（元は npm が削除しうるため）"
+    );
+    plan.make_folders(copy.parent());
+    let is_same = || Some(fs::read(copy).ok()? == fs::read(&target.program).ok()?);
+    plan.steps.push(if is_same() == Some(true) {
+        Step::still(place, What::Unchanged, detail)
+    } else {
+        place.check_folder()?;
+        Step::new(place, What::Written, detail, Act::Copy(target.program.clone()))
     });
     Ok(())
 }
@@ -619,9 +651,16 @@ fn plan_link_back(
         place.check_folder()?;
         Step::new(place, What::Removed, both!("removed", "削除"), Act::Unlink)
     };
-    if step.act == Act::Unlink {
+    let is_unlinked = step.act == Act::Unlink;
+    plan.steps.push(step);
+    if is_unlinked {
+        let leads_to_copy = |copy: &PathBuf| fs::read_link(path).is_ok_and(|to| to == *copy);
+        if let Some(copy) = link::place_of_copy(path).filter(leads_to_copy) {
+            let detail = both!("copy of the program, removed", "プログラムのコピーを削除");
+            plan.steps.push(Step::new(Place::plain(copy.clone()), What::Removed, detail, Act::Unlink));
+            plan.folders.extend(copy.parent().map(Path::to_owned));
+        }
         plan.folders.extend(path.ancestors().skip(1).map(Path::to_owned));
     }
-    plan.steps.push(step);
     Ok(())
 }

@@ -49,6 +49,8 @@ pub(crate) enum Act {
     },
     /// To this path.
     Link(PathBuf),
+    /// Of this program, at another path.
+    Copy(PathBuf),
     /// With folders that held nothing else.
     Unlink,
     Folder,
@@ -114,6 +116,7 @@ impl Step {
             }
             Act::Text { new: None, .. } => fs::remove_file(file),
             Act::Link(target) => link::make_link(file, target),
+            Act::Copy(program) => link::copy_program(program, file),
             Act::Unlink => {
                 fs::remove_file(file)?;
                 for folder in file.ancestors().skip(1).take(2) {

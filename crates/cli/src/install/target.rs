@@ -103,7 +103,7 @@ impl Target {
         if self.is_user {
             hooks.person_folder(&self.env.place).map(|folder| Place::plain(folder.join(path)))
         } else {
-            Some(self.place(Path::new(hooks.home).join(path)))
+            Some(self.place(Path::new(hooks.project_home).join(path)))
         }
     }
 

@@ -9,6 +9,9 @@ use crate::bilingual::{Bilingual, both};
 /// More readings are thinned out before they are drawn: the picture has no more columns.
 const MOST_READINGS: usize = 600;
 
+/// The same of a small drawing.
+const MOST_SMALL: usize = 40;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CurvePoint {
     pub(crate) at: Millis,
@@ -56,8 +59,24 @@ impl Curve {
         if let Some(kind) = sign_of(record) {
             self.signs.push(Sign { at, kind, id: record.id.clone() });
         }
-        if self.points.len() > 2 * MOST_READINGS {
+        self.thin_to(2 * MOST_READINGS);
+    }
+
+    /// Of the same session, from before. It may have as many readings as a small drawing shows.
+    pub(crate) fn put_before(&mut self, mut earlier: Curve) {
+        earlier.points.append(&mut self.points);
+        self.points = earlier.points;
+        self.thin_to(2 * MOST_SMALL);
+    }
+
+    fn thin_to(&mut self, most: usize) {
+        while self.points.len() > most {
+            let before = self.points.len();
             self.thin_out();
+            // What is left are falls.
+            if self.points.len() == before {
+                return;
+            }
         }
     }
 
@@ -167,6 +186,26 @@ mod tests {
         let signs: Vec<(SignKind, &str)> =
             curve.signs.iter().map(|sign| (sign.kind, sign.id.as_str())).collect();
         assert_eq!(signs, [(SignKind::Warning, "r3"), (SignKind::Block, "r4"), (SignKind::Compaction, "r5")]);
+    }
+
+    #[test]
+    fn days_of_a_session_make_one_small_curve() {
+        let day = |first: u64| {
+            let mut curve = Curve::default();
+            (0..500).for_each(|minute| curve.take(&record(first + minute, 1_000 + (first + minute) * 100)));
+            curve
+        };
+        let mut curve = Curve::default();
+        curve.put_before(day(500));
+        curve.put_before(day(0));
+        let used: Vec<u64> = curve.points.iter().map(|point| point.used).collect();
+        assert!(used.len() <= 2 * MOST_SMALL && used.is_sorted(), "{used:?}");
+        assert_eq!((used.first(), used.last()), (Some(&1_000), Some(&100_900)));
+        let mut falls = Curve::default();
+        let saw =
+            (0..1_000).map(|minute| CurvePoint { at: Millis(minute), used: minute % 2 * 50_000, end: None });
+        falls.put_before(Curve { points: saw.collect(), signs: Vec::new() });
+        assert!(falls.points.len() >= 500, "falls are kept, and thinning ends");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What the journal says of the last days, by session. Kept between requests, and read on from where it ended.
 
 pub(crate) mod curve;
+pub(crate) mod last_readings;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -61,10 +62,17 @@ impl Recent {
             }
             entries.records.into_iter().for_each(|record| self.take(record));
         }
-        while self.sessions.len() > MOST_SESSIONS {
-            let oldest =
-                self.sessions.iter().min_by_key(|(_, session)| session.last).map(|(id, _)| id.clone());
-            oldest.and_then(|id| self.sessions.remove(&id));
+        self.leave_newest();
+    }
+
+    fn leave_newest(&mut self) {
+        if self.sessions.len() <= MOST_SESSIONS {
+            return;
+        }
+        let mut all: Vec<_> = self.sessions.iter().map(|(id, session)| (session.last, id.clone())).collect();
+        all.sort_unstable();
+        for (_, id) in &all[..all.len() - MOST_SESSIONS] {
+            self.sessions.remove(id);
         }
     }
 
@@ -80,7 +88,89 @@ impl Recent {
     }
 }
 
+/// Small curves by session, without signs.
+pub(crate) type SmallCurves = BTreeMap<String, Curve>;
+
+/// Bytes of the journal that are read for them, newest first: a second of work at most. A day of much work has one or two
+/// million.
+const FOR_SMALL: u64 = 64 * 1024 * 1024;
+
+/// Also of sessions that ended weeks ago.
+pub(crate) fn read_small_curves(folder: &Path) -> io::Result<SmallCurves> {
+    let mut all = SmallCurves::new();
+    let mut left = FOR_SMALL;
+    for path in journal::list_files(folder)?.iter().rev() {
+        let mut of_day = SmallCurves::new();
+        let take = |record: Record| {
+            if let Some(id) = &record.session {
+                // No copy of the id for each record.
+                match of_day.get_mut(id) {
+                    Some(curve) => curve.take(&record),
+                    None => of_day.entry(id.clone()).or_default().take(&record),
+                }
+            }
+        };
+        // As above.
+        let _ = journal::for_each_record(path, left, take);
+        for (id, mut curve) in of_day {
+            curve.signs = Vec::new();
+            all.entry(id).or_default().put_before(curve);
+        }
+        left = left.saturating_sub(fs::metadata(path).map_or(0, |found| found.len()));
+        if left == 0 {
+            break;
+        }
+    }
+    Ok(all)
+}
+
 /// A number that grows with every record of the day, for pages that wait for news.
 pub(crate) fn journal_size(folder: &Path, now: Millis) -> u64 {
     fs::metadata(journal::day_file(folder, &now.day())).map_or(0, |found| found.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tidegate_core::pipeline::record::MeterRecord;
+
+    #[test]
+    fn sessions_of_weeks_ago_have_a_small_curve() {
+        let folder = tempfile::tempdir().unwrap();
+        let now = Millis::from_iso("2026-11-15T12:00:00Z").unwrap();
+        let put = |days_ago: u64, session: &str, used: u64| {
+            let at = Millis(now.0 - days_ago * 86_400_000);
+            let mut record = Record {
+                session: Some(session.to_owned()),
+                ruling: "pass".to_owned(),
+                meter: Some(MeterRecord { used: Some(used), ..MeterRecord::default() }),
+                ..Record::begin("PostToolUse", at)
+            };
+            journal::append(folder.path(), at, &mut record).unwrap();
+        };
+        put(20, "old", 1_000);
+        put(20, "old", 2_000);
+        put(19, "old", 3_000);
+        put(0, "new", 5_000);
+        let curves = read_small_curves(folder.path()).unwrap();
+        let used = |id: &str| curves[id].points.iter().map(|point| point.used).collect::<Vec<_>>();
+        assert_eq!((used("old"), used("new")), (vec![1_000, 2_000, 3_000], vec![5_000]));
+        let recent = Recent::read(folder.path(), now).unwrap();
+        assert!(recent.sessions.contains_key("new"));
+    }
+
+    #[test]
+    fn only_the_newest_sessions_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut recent = Recent::read(folder.path(), Millis(0)).unwrap();
+        for number in 0..=MOST_SESSIONS as u64 {
+            let session = RecentSession { last: Millis(1_000 - number), ..RecentSession::default() };
+            recent.sessions.insert(format!("s{number}"), Arc::new(session));
+        }
+        recent.refresh(Millis(0));
+        assert_eq!(recent.sessions.len(), MOST_SESSIONS);
+        assert!(
+            recent.sessions.contains_key("s0") && !recent.sessions.contains_key(&format!("s{MOST_SESSIONS}"))
+        );
+    }
 }

@@ -54,7 +54,7 @@ fn row_of(here: &Here, recent: &Recent, session: Session) -> SessionRow {
 }
 
 fn read_decisions(here: &Here, root: &Path) -> tidegate_memory::error::Result<Vec<String>> {
-    let memory = Memory::open_if_there(&here.env.place, &here.state, &here.config.memory, here.now)?;
+    let memory = Memory::glance_if_there(&here.env.place, &here.state, &here.config.memory, here.now)?;
     let Some(mut memory) = memory else { return Ok(Vec::new()) };
     let Some(project) = act::find_own_project(&mut memory, Some(&memory_project(root)))? else {
         return Ok(Vec::new());
@@ -67,7 +67,7 @@ fn read_decisions(here: &Here, root: &Path) -> tidegate_memory::error::Result<Ve
 
 pub(super) fn search(here: &Here, words: &str) -> tidegate_memory::error::Result<Page> {
     let clock = LocalClock::of_system(here.now);
-    let memory = Memory::open_if_there(&here.env.place, &here.state, &here.config.memory, here.now)?;
+    let memory = Memory::glance_if_there(&here.env.place, &here.state, &here.config.memory, here.now)?;
     let nothing = || Page::of(both!("Nothing found.", "見つかりませんでした。"));
     let Some(mut memory) = memory else { return Ok(nothing()) };
     let local = Some(clock.local_time());

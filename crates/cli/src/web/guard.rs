@@ -3,7 +3,7 @@
 //! Another page in the same browser can send requests to loopback, and a name of its own can lead there. It does not know
 //! the token; `Host` and `Origin` show it even if the token leaked.
 
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 
 /// Sent with every answer.
 pub(super) const HEADERS: [(HeaderName, HeaderValue); 7] = [
@@ -39,11 +39,13 @@ pub(super) struct Guard {
 
 impl Guard {
     /// The answer to a request that gets no page.
-    pub(super) fn refuse(&self, method: &Method, path: &str, headers: &HeaderMap) -> Option<StatusCode> {
+    pub(super) fn refuse(&self, method: &Method, address: &Uri, headers: &HeaderMap) -> Option<StatusCode> {
         let text = |name: &HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or_default());
         let is_ours = text(&header::HOST).is_some_and(|host| self.is_own_host(host))
             && text(&header::ORIGIN).is_none_or(|origin| self.is_own_origin(origin))
-            && headers.get_all(header::HOST).iter().count() == 1;
+            && headers.get_all(header::HOST).iter().count() == 1
+            // As for a proxy, which this is not.
+            && address.authority().is_none();
         let sender = headers.get("sec-fetch-site").map(|value| value.to_str().unwrap_or_default());
         let is_near = matches!(sender, None | Some("same-origin" | "none"));
         if !is_ours || !is_near {
@@ -53,7 +55,7 @@ impl Guard {
         if *method != Method::GET && *method != Method::HEAD {
             return Some(StatusCode::METHOD_NOT_ALLOWED);
         }
-        let given = path.trim_start_matches('/').split('/').next().unwrap_or_default();
+        let given = address.path().trim_start_matches('/').split('/').next().unwrap_or_default();
         (!is_same(given, &self.token)).then_some(StatusCode::FORBIDDEN)
     }
 
@@ -93,7 +95,7 @@ mod tests {
             .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
         let mut map = HeaderMap::new();
         pairs.for_each(|(name, value)| _ = map.append(name, value));
-        guard.refuse(method, path, &map).map(|code| code.as_u16())
+        guard.refuse(method, &path.parse().unwrap(), &map).map(|code| code.as_u16())
     }
 
     #[test]
@@ -106,6 +108,7 @@ mod tests {
         assert_eq!(get("/0a1b/", &[own, ("sec-fetch-site", "none")]), None);
         for (path, headers) in [
             ("/", vec![own]),
+            ("http://evil.example/0a1b/", vec![own]),
             ("/0a1c/", vec![own]),
             ("/0a1", vec![own]),
             ("/0a1b0", vec![own]),

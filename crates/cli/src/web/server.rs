@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
@@ -21,10 +21,11 @@ use tokio::net::TcpListener;
 use super::document;
 use super::guard::{self, Guard};
 use super::site::{Site, preferred_lang};
-use super::view::{self, Asked};
+use super::view::{self, Asked, Seen};
 use crate::error::CliError;
 use crate::language;
-use crate::recent::{Recent, journal_size};
+use crate::recent::last_readings::LastReadings;
+use crate::recent::{Recent, SmallCurves, journal_size, read_small_curves};
 use crate::sessions::Here;
 
 /// How often a page that is open looks for news. A look is one question to the file system.
@@ -36,6 +37,9 @@ struct Serving {
     here: Here,
     /// Locked for as long as it takes to read what is new, never while a page is made.
     recent: Mutex<Recent>,
+    /// Read while the first pages are already answered.
+    small_curves: OnceLock<SmallCurves>,
+    readings: LastReadings,
     /// Where a browser does not say which it wants.
     lang: Lang,
 }
@@ -63,7 +67,8 @@ impl Server {
         let recent = Recent::read(&here.state.journal(), here.now).map_err(CliError::new)?;
         let token = guard::new_token().map_err(CliError::new)?;
         let guard = Guard { token, port };
-        let serving = Serving { guard, here, recent: Mutex::new(recent), lang: language::current() };
+        let (recent, small_curves, readings) = (Mutex::new(recent), OnceLock::new(), LastReadings::default());
+        let serving = Serving { guard, here, recent, small_curves, readings, lang: language::current() };
         Ok(Server { listener, serving: Arc::new(serving) })
     }
 
@@ -74,20 +79,27 @@ impl Server {
 
     /// Until Ctrl-C.
     pub(crate) async fn run(self) -> Result<(), CliError> {
+        let Server { listener, serving } = self;
         let routes = Router::new()
             .route("/{token}", get(show_sessions))
             .route("/{token}/", get(show_sessions))
             .route("/{token}/live", get(live))
             .route("/{token}/{page}", get(show_page))
             .route("/{token}/{page}/{id}", get(show_one))
-            .layer(middleware::from_fn_with_state(Arc::clone(&self.serving), check))
-            .with_state(self.serving);
+            .layer(middleware::from_fn_with_state(Arc::clone(&serving), check))
+            .with_state(Arc::clone(&serving));
+        let reading = serving;
+        // Its end is not awaited: without it only the small curves of old sessions are missing.
+        std::thread::spawn(move || {
+            let curves = read_small_curves(&reading.here.state.journal()).unwrap_or_default();
+            let _ = reading.small_curves.set(curves);
+        });
         let stopped = async {
             let _ = tokio::signal::ctrl_c().await;
         };
         // Pages that wait for news would keep a graceful end waiting.
         tokio::select! {
-            ended = axum::serve(self.listener, routes) => ended.map_err(CliError::new),
+            ended = axum::serve(listener, routes) => ended.map_err(CliError::new),
             () = stopped => Ok(()),
         }
     }
@@ -105,7 +117,7 @@ fn cannot_listen(port: u16, error: &std::io::Error) -> CliError {
 }
 
 async fn check(State(serving): State<Arc<Serving>>, request: Request, next: Next) -> Response {
-    let refused = serving.guard.refuse(request.method(), request.uri().path(), request.headers());
+    let refused = serving.guard.refuse(request.method(), request.uri(), request.headers());
     let mut response = match refused {
         Some(code) => (code, guard::REFUSED).into_response(),
         None => next.run(request).await,
@@ -174,7 +186,8 @@ async fn answer(
             recent.sessions.clone()
         };
         let shown = serving.here.again().map_err(view::ViewError::from);
-        match shown.and_then(|here| view::show(&site, here, recent, &page, &id, &query.asked)) {
+        let seen = Seen { recent, small_curves: serving.small_curves.get(), readings: &serving.readings };
+        match shown.and_then(|here| view::show(&site, here, seen, &page, &id, &query.asked)) {
             Ok(page) => (StatusCode::OK, page),
             Err(error) => (error.status(), view::show_error(&site, &error)),
         }

@@ -474,3 +474,25 @@ fn whatever_stands_there_no_compaction_fails() {
         }
     });
 }
+
+#[test]
+fn a_merge_that_is_not_resolved_is_left_alone() {
+    let play = Play::new();
+    let entries: String = (10..30)
+        .map(|day| format!("## [2026-10-{day}T09:00:00Z] — step {day}\n- Key change: x\n\n"))
+        .collect();
+    let merged =
+        format!("# Progress\n\n<<<<<<< HEAD\n{entries}=======\n## [2026-11-01] — theirs\n>>>>>>> feature\n");
+    play.write("progress.md", &merged);
+    let start = play.run("SessionStart.startup");
+    let _ = play.run("PreCompact.auto");
+    let after = play.run("SessionStart.compact");
+    assert_eq!(play.read("progress.md"), merged, "{after:?}");
+    assert!(!play.folder().join("progress.archive.md").exists());
+    assert!(play.read("task_plan.md").contains("Last compacted:"), "the plan is no part of the merge");
+    let refused = play.sandbox.run(&["progress", "add", "a step", "--session", play.session]);
+    assert!(refused.failed().contains("conflict markers"), "{refused:?}");
+    assert_eq!(play.read("progress.md"), merged);
+    let told = |answer: &Answer| answer.stdout.matches("conflict markers").count();
+    assert_eq!((told(&start), told(&after)), (1, 0), "once");
+}

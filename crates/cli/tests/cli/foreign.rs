@@ -13,23 +13,6 @@ fn payloads() -> Vec<(&'static str, Variables, Value)> {
     let session = "04ca0000-0000-4000-8000-000000000001";
     vec![
         (
-            "copilot",
-            &[("COPILOT_CLI", "1")],
-            json!({ "hook_event_name": "PreToolUse", "session_id": session, "timestamp": "2026-11-15T11:55:06.953Z",
-                "cwd": "/p", "tool_name": "Edit", "tool_input": { "path": "/p/a.rs", "old_str": "a", "new_str": "b" } }),
-        ),
-        (
-            "copilot",
-            &[("COPILOT_CLI", "1")],
-            json!({ "hook_event_name": "PreToolUse", "session_id": session, "timestamp": "2026-11-15T11:55:06.953Z",
-                "cwd": "/p", "tool_name": "Edit", "tool_input": "*** Begin Patch\n*** Update File: a.rs\n" }),
-        ),
-        (
-            "copilot",
-            &[("COPILOT_CLI", "1")],
-            json!({ "sessionId": session, "timestamp": 1_794_000_000_000_u64, "toolName": "edit", "toolArgs": "{}" }),
-        ),
-        (
             "vscode",
             &[],
             json!({ "hookEventName": "PreToolUse", "sessionId": session, "tool_name": "editFiles", "tool_input": {} }),

@@ -7,6 +7,7 @@ mod sandbox;
 mod transcript;
 
 mod codex;
+mod copilot;
 mod client;
 mod commands;
 mod concurrency;

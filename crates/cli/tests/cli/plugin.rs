@@ -58,22 +58,28 @@ fn the_version_is_ours_and_stands_once() {
 /// Each host takes its own manifest, and with it its own hooks.
 #[test]
 fn other_hosts_have_a_manifest_of_their_own() {
-    let manifest = json_of(".codex-plugin/plugin.json");
-    assert_eq!(manifest["version"], env!("CARGO_PKG_VERSION"));
-    assert_eq!(
-        (&manifest["hooks"], &manifest["skills"]),
-        (&json!("./hosts/codex-hooks.json"), &json!("./skills"))
-    );
-    let hooks = json_of("hosts/codex-hooks.json");
-    let groups = hooks["hooks"]
-        .as_object()
-        .expect("events")
-        .values()
-        .flat_map(|groups| groups.as_array().into_iter().flatten());
-    for handler in groups.map(|group| &group["hooks"][0]) {
-        let line = handler["command"].as_str().expect("a line");
-        assert!(line.starts_with("[ ! -x \"") && line.ends_with(" --via plugin --host codex"), "{line}");
-        assert_eq!(handler.as_object().map(serde_json::Map::len), Some(2), "{handler}");
+    for (host, manifest) in
+        [("codex", ".codex-plugin/plugin.json"), ("copilot", ".github/plugin/plugin.json")]
+    {
+        let manifest = json_of(manifest);
+        assert_eq!(manifest["version"], env!("CARGO_PKG_VERSION"));
+        let file = format!("hosts/{host}-hooks.json");
+        assert_eq!(
+            (&manifest["hooks"], &manifest["skills"]),
+            (&json!(format!("./{file}")), &json!("./skills"))
+        );
+        let hooks = json_of(&file);
+        let groups = hooks["hooks"]
+            .as_object()
+            .expect("events")
+            .values()
+            .flat_map(|groups| groups.as_array().into_iter().flatten());
+        for handler in groups.map(|group| &group["hooks"][0]) {
+            let line = handler["command"].as_str().expect("a line");
+            let end = format!(" --via plugin --host {host}");
+            assert!(line.starts_with("[ ! -x \"") && line.ends_with(&end), "{line}");
+            assert_eq!(handler.as_object().map(serde_json::Map::len), Some(2), "{handler}");
+        }
     }
 }
 

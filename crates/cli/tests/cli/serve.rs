@@ -154,6 +154,9 @@ fn only_who_has_the_address_gets_an_answer() {
     assert_eq!(refused("GET", &home, &["Host: evil.example".to_owned()]), 403);
     assert_eq!(refused("GET", &home, &[own.clone(), "Origin: http://evil.example".to_owned()]), 403);
     assert_eq!(refused("GET", &home, &[own.clone(), "Sec-Fetch-Site: cross-site".to_owned()]), 403);
+    let elsewhere = format!("http://evil.example{home}");
+    assert_eq!(refused("GET", &elsewhere, from_ref(&own)), 403);
+    assert_eq!(served.page("?from=18446744073709551615").0, 200);
     assert_eq!(refused("POST", &home, &[own.clone(), "Content-Length: 0".to_owned()]), 405);
     for path in
         ["nothing", "session/nothing", "session/..%2F..", "event/%00", "exchange/x", "decision/x", "topic/99"]
@@ -172,6 +175,26 @@ fn only_who_has_the_address_gets_an_answer() {
     assert!(!page.to_lowercase().contains("set-cookie"));
     // Nothing was written for a visitor.
     assert_eq!(sandbox.records(), recorded);
+}
+
+#[test]
+fn a_memory_in_use_is_a_notice() {
+    let sandbox = planted();
+    let served = Served::start(&sandbox);
+    let lock = std::fs::File::options()
+        .write(true)
+        .open(sandbox.home().join(".local/share/tidegate/memory/lock"))
+        .expect("a lock");
+    lock.lock().expect("the lock of a process that rebuilds the store");
+    let (code, page) = served.page("memory");
+    assert!(code == 503 && page.contains("The memory is in use"), "{code} {page}");
+    let (code, page) = served.page(&format!("session/{SESSION}"));
+    assert!(
+        code == 200 && page.contains("What happened") && page.contains("Nothing is lost"),
+        "{code} {page}"
+    );
+    lock.unlock().expect("an end");
+    assert_eq!(served.page("memory").0, 200);
 }
 
 #[test]
@@ -205,4 +228,27 @@ fn a_port_in_use_is_named() {
     let other = Served::start(&sandbox);
     assert_eq!((served.page("").0, other.page("").0), (200, 200));
     assert_eq!(other.ask("GET", &format!("/{}/", served.token), &[other.host()]).0, 403);
+}
+
+#[test]
+fn the_list_shows_the_newest_reading_of_a_session() {
+    let sandbox = attended();
+    let file = sandbox.path().join("t.jsonl");
+    let answer = |used: u64| {
+        let usage = json!({ "input_tokens": used, "output_tokens": 1 });
+        let message =
+            json!({ "id": format!("m{used}"), "model": "claude-opus-5-5", "usage": usage, "content": [] });
+        json!({ "type": "assistant", "uuid": format!("u{used}"), "sessionId": SESSION, "message": message,
+            "timestamp": "2026-11-15T10:00:00.000Z" })
+    };
+    std::fs::write(&file, format!("{}\n", answer(50_000))).expect("a transcript");
+    let payload = json!({ "hook_event_name": "SessionStart", "source": "startup" });
+    let _ = sandbox.event(&addressed(payload, SESSION, &file, &sandbox.project()));
+    let served = Served::start(&sandbox);
+    let (_, page) = served.page("");
+    assert!(page.contains("50k tokens used"), "{page}");
+    assert_eq!(served.page("").1.matches("50k tokens used").count(), page.matches("50k tokens used").count());
+    std::fs::write(&file, format!("{}\n{}\n", answer(50_000), answer(60_000))).expect("a longer transcript");
+    let (_, page) = served.page("");
+    assert!(page.contains("60k tokens used"), "{page}");
 }

@@ -32,6 +32,8 @@ pub enum Action<'a> {
         /// The agent's answer, if the call waited for it.
         answer: Option<LongText<'a>>,
     },
+    /// Words for an agent that was started before: they begin or continue work of its own.
+    Message,
     Mcp(McpCall<'a>),
     /// The model asks the person.
     Question,

@@ -14,6 +14,7 @@ pub use action::{Action, Exit};
 pub use kind::EventKind;
 
 use crate::text::json::{LongText, NotAnObject};
+use crate::time::Millis;
 use action::{McpCall, ShellCommand};
 use host::Host;
 use prompt::{Author, EndedAgent, EndedTask, Prompt};
@@ -34,6 +35,8 @@ pub struct Event<'a> {
     /// The host's id of the turn.
     pub turn: Option<Cow<'a, str>>,
     pub cwd: Option<Cow<'a, str>>,
+    /// When it happened, by the host's clock, if the host says so and writes the same time into its transcript.
+    pub at: Option<Millis>,
     /// The file of the conversation.
     pub transcript: Option<Cow<'a, str>>,
     /// The reason in the host's own word, for the record.
@@ -123,6 +126,17 @@ pub struct BackgroundTask<'a> {
     pub id: Option<Cow<'a, str>>,
     pub is_agent: bool,
     pub is_running: bool,
+}
+
+/// How a tool call gives work to an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentWork<'e> {
+    /// It starts one.
+    Spawn,
+    /// It speaks to one that was started before.
+    Message,
+    /// It invokes this skill, which may run in an agent.
+    Skill(&'e str),
 }
 
 /// A session id that can be a file name: 1 to 128 of `A-Z a-z 0-9 _ -`.
@@ -271,6 +285,7 @@ impl<'a> Event<'a> {
             thread: Thread::Main,
             turn: None,
             cwd: None,
+            at: None,
             transcript: None,
             cause: None,
             start: None,
@@ -469,6 +484,17 @@ impl<'a> Event<'a> {
         );
         match &self.action {
             Action::Spawn { task, kind, .. } if is_tool => Some((task, kind)),
+            _ => None,
+        }
+    }
+
+    /// A call that gives work to an agent, or may, before it happens.
+    pub fn agent_work(&self) -> Option<AgentWork<'_>> {
+        match &self.action {
+            _ if self.kind != EventKind::PreToolUse => None,
+            Action::Spawn { .. } => Some(AgentWork::Spawn),
+            Action::Message => Some(AgentWork::Message),
+            Action::Skill { name: Some(name), .. } => Some(AgentWork::Skill(name)),
             _ => None,
         }
     }

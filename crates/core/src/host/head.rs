@@ -1,14 +1,15 @@
 //! The first members of every payload in Claude Code's form, which other hosts adopted: the event's name and
-//! the session; and names of tools that they share.
+//! the session; members that several hosts share, and names of tools.
 
 use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
 use crate::event::action::RawTool;
-use crate::event::{Event, EventKind, FailedStep, SessionId, UnreadableEvent};
+use crate::event::prompt::Author;
+use crate::event::{Event, EventKind, FailedStep, PROMPT_HEAD, SessionId, Start, Thread, UnreadableEvent};
 use crate::host::Host;
-use crate::text::json::{Field, NotAnObject};
+use crate::text::json::{Field, LongText, NotAnObject};
 use crate::text::search;
 
 /// An event with only these two members.
@@ -32,6 +33,60 @@ pub(super) fn begin<'a>(
         Ok(session) => Ok(Event::new(host, kind, name, session)),
         Err(step) => Err(UnreadableEvent { kind: Some(kind), name, step }),
     }
+}
+
+/// A member that a gate needs.
+pub(super) fn required<T>(member: Field<T>, name: &'static str) -> Result<T, FailedStep> {
+    match member {
+        Field::Value(value) => Ok(value),
+        Field::Missing => Err(FailedStep::MemberMissing(name)),
+        Field::WrongType => Err(FailedStep::MemberType(name)),
+    }
+}
+
+/// For a tool that writes exactly one file.
+pub(super) fn one_path<'a>(
+    path: Field<Cow<'a, str>>,
+    name: &'static str,
+) -> Result<Vec<Cow<'a, str>>, FailedStep> {
+    match required(path, name)? {
+        path if path.is_empty() => Err(FailedStep::MemberMissing(name)),
+        path => Ok(vec![path]),
+    }
+}
+
+pub(super) fn thread<'a>(agent: Field<Cow<'a, str>>, kind: Field<Cow<'a, str>>) -> Thread<'a> {
+    match agent {
+        Field::Missing => Thread::Main,
+        id => Thread::Agent { id: id.value(), kind: kind.value() },
+    }
+}
+
+pub(super) fn start(source: Option<&Cow<'_, str>>) -> Start {
+    match source.map(AsRef::as_ref) {
+        Some("startup") => Start::Startup,
+        Some("resume") => Start::Resume,
+        Some("clear") => Start::Clear,
+        Some("compact") => Start::Compact,
+        Some("fork") => Start::Fork,
+        _ => Start::Other,
+    }
+}
+
+/// `machine`: beginnings of texts that the host puts in the place of prompts.
+pub(super) fn author(text: LongText<'_>, machine: &[&str]) -> Author {
+    let head = text.head(PROMPT_HEAD);
+    let head = head.trim_start();
+    match head {
+        _ if machine.iter().any(|start| head.starts_with(start)) => Author::Host,
+        _ if head.starts_with('/') => Author::PersonByCommand,
+        _ => Author::Person,
+    }
+}
+
+/// Of the memory.
+pub(super) fn topic(id: Field<u64>) -> Option<i64> {
+    id.value().and_then(|id| i64::try_from(id).ok()).filter(|id| *id > 0)
 }
 
 pub(super) fn broken(payload: &[u8], registered: Option<EventKind>, why: NotAnObject) -> UnreadableEvent<'_> {

@@ -13,6 +13,7 @@ pub mod copilot;
 pub mod detect;
 mod head;
 pub mod opencode;
+mod patch;
 pub mod person;
 pub mod qwen;
 pub mod transcript;
@@ -41,6 +42,9 @@ pub trait HostWing {
     /// What its payloads leave out stands in its transcript, in time for the hook: exit statuses, the window, whether a
     /// person is there, the summary of a compaction.
     const TELLS_BY_TRANSCRIPT: bool = false;
+
+    /// No event follows a compaction: only the transcript tells that one has ended.
+    const COMPACTS_SILENTLY: bool = false;
 
     /// How to invoke a skill, for the model, where there is no tool for it. Begins with a space.
     const SKILL_HINT: &'static str = "";
@@ -240,6 +244,11 @@ macro_rules! dispatch {
             /// [`HostWing::TELLS_BY_TRANSCRIPT`].
             pub fn tells_by_transcript(self) -> bool {
                 match self { $(Host::$host => $folder::Wing::TELLS_BY_TRANSCRIPT,)* }
+            }
+
+            /// [`HostWing::COMPACTS_SILENTLY`].
+            pub fn compacts_silently(self) -> bool {
+                match self { $(Host::$host => $folder::Wing::COMPACTS_SILENTLY,)* }
             }
 
             /// [`HostWing::reply`].

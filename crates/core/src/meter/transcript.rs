@@ -22,6 +22,8 @@ pub enum EventTrace<'a> {
     ToolUse(&'a str),
     /// The text at the end of the turn.
     LastMessage(Cow<'a, str>),
+    /// An entry of the event's time or later.
+    Time(Millis),
     /// The event leaves no trace to look for, so a reading is never known to be current.
     None,
 }
@@ -34,7 +36,7 @@ impl<'a> EventTrace<'a> {
         let message = event.last_message.filter(|_| event.kind == EventKind::Stop);
         match message.and_then(|message| message.whole(LONGEST_MESSAGE)) {
             Some(text) if !text.trim().is_empty() => EventTrace::LastMessage(text),
-            _ => EventTrace::None,
+            _ => event.at.map_or(EventTrace::None, EventTrace::Time),
         }
     }
 }
@@ -115,6 +117,9 @@ impl<'a> MeterScan<'a> {
 
     fn take(&mut self, entry: Option<&TranscriptEntry<'_>>) -> ControlFlow<()> {
         if let Some(entry) = entry {
+            if let EventTrace::Time(event) = self.evidence {
+                self.seen |= entry.at.is_some_and(|at| at >= event);
+            }
             self.entry(entry)?;
         }
         if self.found.is_some() {
@@ -230,7 +235,7 @@ impl<'a> MeterScan<'a> {
                         .is_some_and(|block| !block.trim().is_empty() && is_end_of(block.trim(), text.trim()))
                 });
             }
-            EventTrace::None => {}
+            EventTrace::Time(_) | EventTrace::None => {}
         }
     }
 

@@ -4,6 +4,7 @@
 //! A wrong yes costs the person one word, a wrong no runs over their decision: so this favours yes. A sentence on how
 //! ("never commit secrets", "never push to main") is not one on whether.
 
+use crate::text::search;
 use crate::text::word_list::{Words, among, each_word};
 
 /// A step that a person may reserve.
@@ -19,6 +20,8 @@ pub struct Step {
 
 /// Beginnings of words for what a publishing step does.
 const PUBLISHES: [&str; 8] = ["ship", "releas", "push", "commit", "merg", "deploy", "publish", "upload"];
+/// Their first letters, and that of "leave".
+const INITIALS: [u8; 8] = *b"srpcmdul";
 /// Whole words for it.
 const PUBLISHES_WHOLE: Words = "pr prs mr";
 const PUBLISHES_JA: [&str; 18] = [
@@ -115,15 +118,52 @@ const PERSON_JA: [&str; 15] = [
 ];
 const OWN_JA: [&str; 8] = ["私が", "自分で", "こちらで", "僕が", "俺が", "私の方で", "こっちで", "手動で"];
 
-/// Whether a sentence of the person reserves `step`.
-pub fn reserves(sentence: &str, step: &Step) -> bool {
-    let said = sentence.to_lowercase().replace('’', "'");
-    reserves_english(&said, step) || !said.is_ascii() && reserves_japanese(&said, step)
+/// Whether a text may name one of the steps `names`, or something that a publishing step does. Most prompts do not, and are
+/// not read closely.
+pub fn may_name_step<'n>(text: &str, mut names: impl Iterator<Item = &'n str>) -> bool {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'\'' | b'-' | b'_');
+    let begins = |word: &[u8], known: &str| {
+        word.get(..known.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(known.as_bytes()))
+    };
+    // "Nothing leaves my machine."
+    let is_usual = |word: &[u8]| {
+        let is_initial = |first: &u8| INITIALS.iter().any(|known| *known == first.to_ascii_lowercase());
+        word.first().is_some_and(is_initial)
+            && (PUBLISHES.iter().chain(&["leave"]).any(|known| begins(word, known))
+                || matches!(word.len(), 2 | 3) && each_word(PUBLISHES_WHOLE).any(|known| begins(word, known)))
+    };
+    let holds = |word: &str| {
+        if word.is_ascii() {
+            search::holds_in_any_case(text.as_bytes(), word.as_bytes())
+        } else {
+            text.to_lowercase().contains(&word.to_lowercase())
+        }
+    };
+    // A line may end between two words of a name.
+    let first = |name: &'static str| name.split(' ').next().unwrap_or_default();
+    text.as_bytes().split(|byte| !is_part(byte)).any(is_usual)
+        || names.any(holds)
+        || !text.is_ascii()
+            && (PUBLISHES_JA.into_iter().map(first).any(holds)
+                || NAMES_JA.iter().any(|(name, _)| text.contains(name)))
 }
 
-fn reserves_english(said: &str, step: &Step) -> bool {
+/// Whether a sentence of the person reserves `step`.
+pub fn reserves(sentence: &str, step: &Step) -> bool {
+    reserves_any(sentence, std::slice::from_ref(step))
+}
+
+/// Whether it reserves one of them.
+pub fn reserves_any(sentence: &str, steps: &[Step]) -> bool {
+    let said = sentence.to_lowercase().replace('’', "'");
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '-' | '_');
     let words: Vec<&str> = said.split(|c| !is_part(c)).filter(|word| !word.is_empty()).collect();
+    steps
+        .iter()
+        .any(|step| reserves_english(&words, step) || !said.is_ascii() && reserves_japanese(&said, step))
+}
+
+fn reserves_english(words: &[&str], step: &Step) -> bool {
     let is_step = |word: &str| {
         step.names.iter().any(|name| name == word)
             || step.publishes
@@ -131,8 +171,8 @@ fn reserves_english(said: &str, step: &Step) -> bool {
     };
     let is_negation = |word: &&str| among(NEGATES, word) || word.ends_with("n't") || *word == "dont";
     let steps: Vec<usize> =
-        (0..words.len()).filter(|at| is_step(words[*at]) && !names_branch(&words, *at)).collect();
-    if ends_before(&words, step, &steps) || step.publishes && stays_here(&words) {
+        (0..words.len()).filter(|at| is_step(words[*at]) && !names_branch(words, *at)).collect();
+    if ends_before(words, step, &steps) || step.publishes && stays_here(words) {
         return true;
     }
     let is_forbidden = |at: &usize| {
@@ -244,6 +284,8 @@ fn mention(said: &str, word: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const STAGES: [&str; 4] = ["sprint", "audit", "ship", "retrospective"];
@@ -291,8 +333,14 @@ mod tests {
             "PRはまだ出さないで、待ってください",
         ] {
             assert!(reserves(said, &step(2)), "{said}");
+            assert!(may_name_step(said, STAGES.into_iter()), "{said}");
             assert!(!reserves(said, &step(1)), "{said}: not the audit");
         }
+        assert!(!may_name_step(
+            "Find out why it drops connections. I do not want a new test.",
+            STAGES.into_iter()
+        ));
+        assert!(may_name_step("auditまで", STAGES.into_iter()));
         assert!(reserves("Do not start the audit before I say so.", &step(1)));
         assert!(reserves("retrospective は私が確認するまで始めないで、待って", &step(3)));
     }
@@ -314,6 +362,12 @@ mod tests {
         assert!(reserves("stop after the sprint", &step(1)));
         assert!(!reserves("don't stop after the audit, ship it", &step(2)));
         assert!(!reserves("auditまで終わったらshipして", &step(2)));
+    }
+
+    #[test]
+    fn usual_steps_begin_with_an_initial() {
+        let usual = PUBLISHES.into_iter().chain(each_word(PUBLISHES_WHOLE)).chain(["leave"]);
+        assert!(usual.into_iter().all(|word| INITIALS.contains(&word.as_bytes()[0])));
     }
 
     #[test]
@@ -339,6 +393,15 @@ mod tests {
             "",
         ] {
             assert!(!reserves(said, &step(2)), "{said}");
+        }
+    }
+
+    proptest! {
+        /// The quick look misses nothing.
+        #[test]
+        fn a_reserved_step_is_named(said in "(don't|not|I|my|will|Ship|audit|push|PR|pull|request|before|only|leaves|machine|stop|監査|まで|出荷|しないで|commit|[-,.:' \n]){1,12}") {
+            let reserved = (0..STAGES.len()).any(|at| reserves(&said, &step(at)));
+            prop_assert!(!reserved || may_name_step(&said, STAGES.into_iter()), "{said}");
         }
     }
 }

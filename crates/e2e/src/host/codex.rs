@@ -52,6 +52,14 @@ impl<'a> Codex<'a> {
         fs::write(path, format!("{line}\n{text}")).expect("the host's config");
     }
 
+    /// With another model than the usual one.
+    pub fn use_model(&self, model: &str) {
+        let path = self.config();
+        let text = fs::read_to_string(&path).expect("the host's config");
+        fs::write(path, text.replace("model = \"gpt-5.5\"", &format!("model = \"{model}\"")))
+            .expect("the host's config");
+    }
+
     /// As the person's review in `/hooks` does: keeps the hash of each hook, as Codex itself computes it.
     pub fn trust_hooks(&self) {
         let path = self.config();

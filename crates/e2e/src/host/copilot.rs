@@ -47,7 +47,17 @@ impl<'a> Copilot<'a> {
     }
 
     pub fn ask(&self, prompt: &str) -> Output {
+        self.ask_with(self.command(), prompt)
+    }
+
+    /// One turn as a person's.
+    pub fn ask_as_person(&self, prompt: &str) -> Output {
         let mut command = self.command();
+        command.env("TIDEGATE_ATTENDED", "1");
+        self.ask_with(command, prompt)
+    }
+
+    fn ask_with(&self, mut command: Command, prompt: &str) -> Output {
         command.args(["-p", prompt, "--allow-all-tools", "--allow-all-paths"]);
         command.args(["--log-level", "all", "--log-dir"]).arg(self.home.scratch("copilot-log"));
         if self.trusting {

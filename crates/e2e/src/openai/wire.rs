@@ -46,8 +46,14 @@ fn responses(step: &Step, id: usize, model: &Value, _streams: bool) -> (&'static
             "content": [{ "type": "output_text", "text": step.text }] })
     });
     let calls = step.calls.iter().enumerate().map(|(index, call)| match call {
-        Call::Function { name, arguments } => json!({ "type": "function_call",
-            "call_id": call_id(id, index), "name": name, "arguments": arguments.to_string() }),
+        Call::Function { namespace, name, arguments } => {
+            let mut call = json!({ "type": "function_call", "call_id": call_id(id, index), "name": name,
+                "arguments": arguments.to_string() });
+            if let Some(namespace) = namespace {
+                call["namespace"] = json!(namespace);
+            }
+            call
+        }
         Call::Freeform { name, input } => json!({ "type": "custom_tool_call",
             "call_id": call_id(id, index), "name": name, "input": input }),
     });
@@ -74,7 +80,7 @@ fn responses(step: &Step, id: usize, model: &Value, _streams: bool) -> (&'static
 
 fn completions(step: &Step, id: usize, model: &Value, streams: bool) -> (&'static str, String) {
     let calls = step.calls.iter().enumerate().map(|(index, call)| match call {
-        Call::Function { name, arguments } => json!({ "index": index, "id": call_id(id, index),
+        Call::Function { name, arguments, .. } => json!({ "index": index, "id": call_id(id, index),
             "type": "function", "function": { "name": name, "arguments": arguments.to_string() } }),
         Call::Freeform { name, input } => json!({ "index": index, "id": call_id(id, index),
             "type": "custom", "custom": { "name": name, "input": input } }),

@@ -182,6 +182,26 @@ fn what_a_compaction_lost_comes_back_with_it() {
     settle(&home);
 }
 
+/// An agent's result would not fit any more.
+#[test]
+fn an_agent_needs_room() {
+    let home = project();
+    let tidegate = install(&home, &["--preset", "strict"]);
+    let task = json!({ "task_name": "look", "message": "find the bug", "agent_type": "default" });
+    let spawn = || Step::call_in(Some("collaboration"), "spawn_agent", task.clone());
+    let model = OpenAi::start(vec![spawn().used(243_000), Step::text("done").used(243_500)]);
+    let host = Codex::new(&home, &model);
+    host.use_model("gpt-6.1-sol");
+    let output = host.ask("Look around");
+    assert_healthy(&output, &tidegate);
+    let gates = tidegate.records_of("PreToolUse");
+    let rulings: Vec<&Value> = gates.iter().map(|it| &it["ruling"]).collect();
+    assert_eq!(rulings, ["deny"], "{gates:#?}");
+    let results = results(&model);
+    assert!(results[0].contains("the context is too full for an agent"), "{results:#?}");
+    settle(&home);
+}
+
 /// One memory: what was said in Codex is found on the command line and by the model in Claude Code.
 #[test]
 fn a_conversation_is_found_from_claude_code() {

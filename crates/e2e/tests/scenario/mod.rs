@@ -1,5 +1,6 @@
 #[cfg(unix)]
 mod codex;
+mod copilot;
 mod compaction;
 mod context;
 mod cycle;

@@ -13,7 +13,7 @@ fn call(arguments: &str) -> String {
 }
 
 /// As the last command printed it to the model.
-fn code(request: &Request) -> String {
+pub(super) fn code(request: &Request) -> String {
     let text = request.last_tool_result().text;
     let (_, after) = text.split_once("Code ").unwrap_or_else(|| panic!("a code: {text}"));
     after[..6].to_owned()

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tidegate_e2e::client::{Launch, OPUS_5_5, SONNET_4_6, Stream};
 use tidegate_e2e::home::Home;
 use tidegate_e2e::model::{Model, Reply, Script};
-use tidegate_e2e::plugin::{checkout, client, copy, install, install_from, link_binary};
+use tidegate_e2e::plugin::{checkout, client, copy, install, install_from, link_binary, release};
 use tidegate_e2e::terminal::Terminal;
 use tidegate_e2e::tidegate::Tidegate;
 
@@ -356,5 +356,34 @@ fn the_missing_status_line_is_said_once() {
     terminal.wait_for("● second");
     terminal.wait_for("to compaction");
     assert!(!terminal.screen().contains("--status-line"), "{}", terminal.screen());
+    model.finish();
+}
+
+#[test]
+#[ignore = "needs the plugin of a release: `cargo xtask installs` makes it and runs this"]
+fn the_plugin_of_a_release_brings_its_program() {
+    let home = Home::new();
+    let file = home.in_project("made.txt");
+    let script = Script::new()
+        .main(Reply::bash("tidegate meter --json").used(40_000))
+        .main(Reply::write(&file, "text\n").used(41_000))
+        .main(Reply::text("done").used(43_000));
+    let model = Model::start(script).paced(&home);
+    install_from(&home, &model, &release());
+
+    let mut session = Launch::new(&home, &model).on(SONNET_4_6).start();
+    let turn = session.ask("begin");
+    session.finish();
+    let requests = model.main_requests();
+
+    let typed = requests[1].last_tool_result();
+    assert!(typed.text.starts_with("{\"used\":"), "{typed:?}");
+    assert!(file.exists(), "{:?}", requests[2].last_tool_result());
+    let tidegate = Tidegate::of(&home);
+    for event in ["SessionStart", "UserPromptSubmit", "PreToolUse", "Stop"] {
+        assert!(ran(&turn, event) > 0 || event == "SessionStart", "{event}: {turn:?}");
+        assert!(!tidegate.records_of(event).is_empty(), "{event} is recorded");
+    }
+    tidegate.assert_unfailing();
     model.finish();
 }

@@ -58,8 +58,18 @@ fn of_models_with_a_small_window() {
 }
 
 #[test]
+fn of_models_of_earlier_years() {
+    agree(&["claude-sonnet-4-20250514", "claude-3-7-sonnet-20250219", "claude-3-5-haiku-20241022"]);
+}
+
+#[test]
 fn of_models_asked_for_with_a_large_window() {
-    agree(&["claude-opus-4-6[1m]", "claude-sonnet-4-6[1m]", "claude-sonnet-4-5[1m]"]);
+    agree(&[
+        "claude-opus-4-6[1m]",
+        "claude-sonnet-4-6[1m]",
+        "claude-sonnet-4-5[1m]",
+        "claude-sonnet-4-20250514[1m]",
+    ]);
 }
 
 /// The client compacts at once above the point, and not a little below it.

@@ -10,7 +10,7 @@ use tidegate_core::event::{Event, EventKind, FailedStep};
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::marks::{Mark, Marks, SessionMark};
 use tidegate_core::feature::verdict::{Call, Carried, Effect, EffectTiming, StepFromError};
-use tidegate_core::host;
+use tidegate_core::host::{self, Host};
 use tidegate_core::pipeline;
 use tidegate_core::pipeline::gate;
 use tidegate_core::pipeline::record::{FailedCheck, Record};
@@ -266,12 +266,13 @@ impl EventRun<'_> {
     }
 
     /// Whether another registration answered this event first. Without `--via`, the program's path identifies a
-    /// registration.
+    /// registration, together with the host that it names: some hosts also call those of Claude Code.
     fn is_duplicate(&self) -> bool {
         let id =
             [&self.event.call, &self.event.turn, &self.event.cause].into_iter().find_map(Option::as_deref);
         let program = || std::env::current_exe().unwrap_or_default().to_string_lossy().into_owned();
-        let via = self.hook.via.clone().unwrap_or_else(program);
+        let mut via = self.hook.via.clone().unwrap_or_else(program);
+        via.extend(self.hook.registered.map(Host::name));
         let (id, now) = (id.unwrap_or_default(), self.hook.fallback.now);
         claims::is_duplicate(self.here.folder, &self.event.name, id, &via, now).unwrap_or(false)
     }

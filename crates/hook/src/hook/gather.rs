@@ -34,6 +34,12 @@ pub(crate) fn project_root(event: &Event<'_>, env: &Environment) -> Option<PathB
     project::root(env.project.as_deref(), cwd)
 }
 
+/// Before a tool runs the answer that calls it was just given. A host that names no call may write its count some
+/// milliseconds later.
+fn may_outrun_transcript(event: &Event<'_>) -> bool {
+    event.kind == EventKind::PreToolUse && event.at.is_some() && event.transcript.is_some()
+}
+
 pub(crate) struct Gather<'a> {
     pub(crate) env: &'a Environment,
     /// Unparsed.
@@ -61,7 +67,8 @@ impl<'a> Gather<'a> {
             let settings =
                 facts.host.as_ref().or(marks.value().and_then(|marks| marks.session.host.as_ref()));
             let settings = settings.cloned().unwrap_or_default();
-            facts.meter = self.meter(event, marks.value(), &settings, needs.current);
+            let waits = needs.current || may_outrun_transcript(event);
+            facts.meter = self.meter(event, marks.value(), &settings, waits);
         }
         if needs.tool {
             let tool = event.host.raw_tool(self.payload);

@@ -44,7 +44,7 @@ use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
 use tidegate_state::config::switches;
 use tidegate_state::feature::HookContext;
-use tidegate_state::host::transcript;
+use tidegate_state::host::{find_transcript, transcript};
 use tidegate_state::place::StateDir;
 use tidegate_state::session::{fork, marks};
 use tidegate_state::{clock, config, journal};
@@ -212,9 +212,15 @@ impl Hook {
     ) -> Result<Event<'a>, UnreadableEvent<'a>> {
         self.env = self.env.for_host(host);
         let Ok(mut event) = parsed else { return parsed };
-        let Some(path) = event.transcript.as_deref().filter(|_| host.tells_by_transcript()) else {
+        if !host.tells_by_transcript() {
             return Ok(event);
-        };
+        }
+        if event.transcript.is_none() {
+            let moved = self.env.host_home.as_deref();
+            let found = find_transcript(host, &event.session, &self.env.place, moved);
+            event.transcript = found.map(|path| path.to_string_lossy().into_owned().into());
+        }
+        let Some(path) = event.transcript.as_deref() else { return Ok(event) };
         let path = Path::new(path);
         if self.env.person == Person::Unknown {
             self.env.person = transcript::read_person(host, path);
@@ -316,6 +322,7 @@ impl Hook {
             ignored: &env.ignored,
             in_time,
             is_running: client::is_running,
+            is_started_by: client::is_started_by,
         }
     }
 

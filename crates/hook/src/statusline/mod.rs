@@ -64,7 +64,8 @@ const STOPPED: u32 = 5;
 
 /// Always exits with 0: anything else blanks the line.
 pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
-    let args: Vec<OsString> = args.collect();
+    let mut args: Vec<OsString> = args.collect();
+    let host = take_host(&mut args);
     let env = Environment::of_hook();
     let canvas = Canvas { columns: env.columns, coloured: is_coloured() };
     if args.first().is_some_and(|arg| arg == "--preview") {
@@ -78,13 +79,22 @@ pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     }
     let mut payload = Vec::new();
     let _ = std::io::stdin().lock().take(LARGEST).read_to_end(&mut payload);
-    let ours = draw(&find_pieces(&payload, &env, clock::now()), canvas);
+    let ours = draw(&find_pieces(host, &payload, &env, clock::now()), canvas);
     let theirs =
         wrapped::parse_command(args.into_iter()).and_then(|command| wrapped::read_output(&command, &payload));
     let theirs = theirs.as_deref().map(keep_styles);
     let line = wrapped::append_ours(theirs.as_deref(), &ours, env.columns);
     let _ = writeln!(std::io::stdout().lock(), "{line}");
     ExitCode::SUCCESS
+}
+
+/// Another host's settings name it: `--host copilot`.
+fn take_host(args: &mut Vec<OsString>) -> Host {
+    if args.first().is_none_or(|arg| arg != "--host") {
+        return Host::ClaudeCode;
+    }
+    let name = args.drain(..args.len().min(2)).nth(1);
+    name.and_then(|name| Host::named(name.to_str()?)).unwrap_or_default()
 }
 
 /// The client shows colours although it reads from a pipe.
@@ -94,9 +104,8 @@ fn is_coloured() -> bool {
 }
 
 /// Writes the bridge, then finds the pieces of our part of the line.
-fn find_pieces(payload: &[u8], env: &Environment, now: Millis) -> Vec<Piece> {
-    // Only Claude Code has a status line with a registration.
-    let status = Host::ClaudeCode.status(payload);
+fn find_pieces(host: Host, payload: &[u8], env: &Environment, now: Millis) -> Vec<Piece> {
+    let status = host.status(payload);
     let state = StateDir::open(&env.place).ok();
     let (user, root) = (env.place.config(), status.as_ref().and_then(|status| root_of(status, env)));
     let config = config::read(&config::Sources {
@@ -122,7 +131,7 @@ fn find_pieces(payload: &[u8], env: &Environment, now: Millis) -> Vec<Piece> {
     let known = known.value();
     let lang = env.lang(config.general.lang, known.and_then(|known| known.session.lang));
     let marked = known.and_then(|known| known.session.host.clone());
-    let host = marked.unwrap_or_else(|| env.host_settings(&HostSettings::default()));
+    let settings = marked.unwrap_or_else(|| env.host_settings(&HostSettings::default()));
     let sources = MeterSources {
         now,
         payload: Some((seen.used, seen.window)),
@@ -132,8 +141,8 @@ fn find_pieces(payload: &[u8], env: &Environment, now: Millis) -> Vec<Piece> {
         model: None,
         outgrown: known.and_then(|known| known.session.outgrown_window()),
         window: config.meter.window.map(Whole::get),
-        host: Host::ClaudeCode,
-        settings: &host,
+        host,
+        settings: &settings,
     };
     let meter = sources.meter();
     let Some(reading) = meter.reading() else { return unread(lang) };

@@ -1,7 +1,7 @@
 //! `cargo xtask bench serve [--sessions N]`: the first page with many sessions and a full journal, next to its goal.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::Stdio;
@@ -32,7 +32,7 @@ pub(crate) fn run(words: &[&str]) -> Done {
     let one = stage.session(&program, 1)?;
     let folder = stage.state().join("sessions");
     multiply(&folder.join(&one.id), &folder, sessions)?;
-    fill_journal(&stage.state().join("journal"))?;
+    fill_journal(&stage.state().join("journal"), &one.id, sessions)?;
     let mut serve = stage.command(&program);
     let serve = serve.args(["serve", "--json"]).current_dir(stage.at("project")).stdout(Stdio::piped());
     let mut serve = serve.spawn().while_("tidegate serve")?;
@@ -41,7 +41,9 @@ pub(crate) fn run(words: &[&str]) -> Done {
         BufReader::new(out).read_line(&mut said).while_("tidegate serve")?;
     }
     let url = said.split('"').nth(3).unwrap_or_default().trim_start_matches("http://").to_owned();
+    let before = reads_of(serve.id());
     let measured = measure(&url);
+    let after = reads_of(serve.id());
     let _ = serve.kill();
     let _ = serve.wait();
     let mut times = measured?;
@@ -52,13 +54,21 @@ pub(crate) fn run(words: &[&str]) -> Done {
          the goal is {GOAL:?}",
         JOURNAL / 1_000_000
     ));
+    if let (Some(before), Some(after)) = (before, after) {
+        let each = |before: u64, after: u64| (after - before) / REQUESTS as u64;
+        print::line(&format!(
+            "    each with {} calls that read {} KB",
+            each(before.0, after.0),
+            each(before.1, after.1) / 1000
+        ));
+    }
     Ok(())
 }
 
 /// The same session under other ids.
 fn multiply(one: &Path, folder: &Path, sessions: usize) -> Done {
     for number in 2..=sessions {
-        let copy = folder.join(format!("00000000-0000-4000-8000-{number:012}"));
+        let copy = folder.join(copied_id(number));
         fs::create_dir_all(&copy).while_(copy.display())?;
         for file in ["marks", "bridge"] {
             let (from, to) = (one.join(file), copy.join(file));
@@ -70,18 +80,31 @@ fn multiply(one: &Path, folder: &Path, sessions: usize) -> Done {
     Ok(())
 }
 
-/// Repeats the newest day.
-fn fill_journal(folder: &Path) -> Done {
+fn copied_id(number: usize) -> String {
+    format!("00000000-0000-4000-8000-{number:012}")
+}
+
+/// Repeats the newest day, each time as that of another session.
+fn fill_journal(folder: &Path, session: &str, sessions: usize) -> Done {
     let mut days: Vec<_> =
         fs::read_dir(folder).while_(folder.display())?.filter_map(|entry| Some(entry.ok()?.path())).collect();
     days.sort();
     let Some(day) = days.pop() else { return Err(Failure::new("the journal is empty")) };
-    let text = fs::read(&day).while_(day.display())?;
-    let mut file = fs::OpenOptions::new().append(true).open(&day).while_(day.display())?;
-    for _ in 0..JOURNAL / text.len().max(1) {
-        file.write_all(&text).while_(day.display())?;
+    let text = fs::read_to_string(&day).while_(day.display())?;
+    let file = fs::OpenOptions::new().append(true).open(&day).while_(day.display())?;
+    let mut file = BufWriter::new(file);
+    for number in 0..JOURNAL / text.len().max(1) {
+        let copy = text.replace(session, &copied_id(2 + number % sessions));
+        file.write_all(copy.as_bytes()).while_(day.display())?;
     }
-    Ok(())
+    file.flush().while_(day.display())
+}
+
+/// Calls that read, and bytes that they read. Linux only.
+fn reads_of(process: u32) -> Option<(u64, u64)> {
+    let text = fs::read_to_string(format!("/proc/{process}/io")).ok()?;
+    let number = |name: &str| text.lines().find_map(|line| line.strip_prefix(name))?.trim().parse().ok();
+    Some((number("syscr:")?, number("rchar:")?))
 }
 
 fn measure(url: &str) -> Done<Vec<Duration>> {

@@ -1,6 +1,6 @@
 //! Pairs of a constraint and a later prompt: whether the prompt takes it back.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tidegate_core::feature::knowledge::constraint::lifted;
@@ -17,7 +17,7 @@ const STANDING: f64 = 98.0;
 /// Per cent of those that the prompt takes back.
 const RECALL: f64 = 60.0;
 
-struct Pair {
+pub(super) struct Pair {
     constraint: String,
     prompt: String,
     is_lifted: bool,
@@ -27,8 +27,8 @@ fn part_file(part: &str, language: &str) -> PathBuf {
     workspace::root().join(format!("corpus/constraint/lift-{part}.{language}.jsonl"))
 }
 
-fn read_pairs(part: &str, language: &str) -> Done<Vec<Pair>> {
-    read_lines(&part_file(part, language), |line| {
+pub(super) fn read_pairs(path: &Path, language: &str) -> Done<Vec<Pair>> {
+    read_lines(path, |line| {
         let entry: Value = serde_json::from_str(line).ok()?;
         (entry.as_object()?.len() == 4 && entry["lang"] == language).then_some(())?;
         let text = |key: &str| entry[key].as_str().map(str::to_owned);
@@ -47,15 +47,19 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    pub(super) fn read(part: &str, language: &str) -> Done<Counts> {
+    pub(super) fn of_part(part: &str, language: &str) -> Done<Counts> {
+        Ok(Counts::of(&read_pairs(&part_file(part, language), language)?, part.ends_with("train")))
+    }
+
+    pub(super) fn of(pairs: &[Pair], shows_wrong: bool) -> Counts {
         let mut counts = Counts::default();
-        for Pair { constraint, prompt, is_lifted } in read_pairs(part, language)? {
-            let is_found = !lifted(std::slice::from_ref(&constraint), &prompt).is_empty();
-            if part.ends_with("train") && is_found != is_lifted {
-                let what = if is_lifted { "takes back" } else { "leaves" };
+        for Pair { constraint, prompt, is_lifted } in pairs {
+            let is_found = !lifted(std::slice::from_ref(constraint), prompt).is_empty();
+            if shows_wrong && is_found != *is_lifted {
+                let what = if *is_lifted { "takes back" } else { "leaves" };
                 print::line(&format!("    {prompt:?} {what} {constraint:?}"));
             }
-            if is_lifted {
+            if *is_lifted {
                 counts.lifted += 1;
                 counts.found += usize::from(is_found);
             } else {
@@ -63,7 +67,7 @@ impl Counts {
                 counts.left += usize::from(!is_found);
             }
         }
-        Ok(counts)
+        counts
     }
 
     pub(super) fn summary(self) -> String {
@@ -102,7 +106,8 @@ mod tests {
         let mut seen = BTreeSet::new();
         for language in LANGUAGES {
             for part in ["train", "held-out"] {
-                let pairs = read_pairs(part, language).unwrap_or_else(|failure| panic!("{}", failure.text()));
+                let pairs = read_pairs(&part_file(part, language), language)
+                    .unwrap_or_else(|failure| panic!("{}", failure.text()));
                 let lifted = pairs.iter().filter(|pair| pair.is_lifted).count();
                 assert!(lifted >= 15 && pairs.len() - lifted >= 30, "{part} {language}: {lifted}");
                 for Pair { constraint, prompt, .. } in pairs {

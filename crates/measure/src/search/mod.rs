@@ -7,6 +7,7 @@ mod baseline;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::{self, Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -60,49 +61,50 @@ pub(crate) enum Show {
 
 /// Which queries are asked, of which logs.
 #[derive(Clone, Copy)]
-pub(crate) enum Set {
+pub(crate) enum Set<'a> {
     /// Those of `corpus/search`, in two parts.
     Split,
     /// Those of `corpus/search/fresh`, with the logs of both.
     Fresh,
     /// Those of `corpus/search/fresh-2`, with the logs of all three.
     Fresh2,
+    /// Those of a folder elsewhere, with its logs and those of all three. Only figures are shown.
+    Folder(&'a str),
 }
 
-impl Set {
+const OWN: [&str; 3] = ["corpus/search", "corpus/search/fresh", "corpus/search/fresh-2"];
+
+impl Set<'_> {
     /// The last folder has the queries.
-    fn folders(self) -> &'static [&'static str] {
-        match self {
-            Set::Split => &["corpus/search"],
-            Set::Fresh => &["corpus/search", "corpus/search/fresh"],
-            Set::Fresh2 => &["corpus/search", "corpus/search/fresh", "corpus/search/fresh-2"],
+    fn folders(self) -> Vec<PathBuf> {
+        let own = match self {
+            Set::Split => 1,
+            Set::Fresh => 2,
+            Set::Fresh2 | Set::Folder(_) => OWN.len(),
+        };
+        let mut folders: Vec<PathBuf> =
+            OWN[..own].iter().map(|folder| workspace::root().join(folder)).collect();
+        if let Set::Folder(folder) = self {
+            folders.push(path::absolute(folder).unwrap_or_else(|_| PathBuf::from(folder)));
         }
+        folders
     }
 
-    fn parts(self) -> &'static [&'static str] {
+    /// The part that has to reach the goals, if not all.
+    fn judged(self) -> Option<&'static str> {
         match self {
-            Set::Split => &["tune", "held-out"],
-            Set::Fresh => &["fresh"],
-            Set::Fresh2 => &["fresh-2"],
-        }
-    }
-
-    /// The part that has to reach the goals.
-    fn judged(self) -> &'static str {
-        match self {
-            Set::Split => "held-out",
-            Set::Fresh => "fresh",
-            Set::Fresh2 => "fresh-2",
+            Set::Split => Some("held-out"),
+            Set::Fresh | Set::Fresh2 | Set::Folder(_) => None,
         }
     }
 }
 
-pub(crate) fn evaluate(set: Set, show: Show) -> Done {
+pub(crate) fn evaluate(set: Set<'_>, show: Show) -> Done {
     let answered = ask_all(set)?;
     if show == Show::Json {
-        print::line(&figures(set, &answered).to_string());
+        print::line(&figures(&answered).to_string());
     } else {
-        for part in set.parts() {
+        for part in parts_of(&answered) {
             for line in table(part, &answered) {
                 print::line(&line);
             }
@@ -111,7 +113,8 @@ pub(crate) fn evaluate(set: Set, show: Show) -> Done {
     if show == Show::Misses {
         print_misses(&answered);
     }
-    let judged: Vec<&Answered> = answered.iter().filter(|one| one.query.part == set.judged()).collect();
+    let is_judged = |one: &&Answered| set.judged().is_none_or(|part| one.query.part == part);
+    let judged: Vec<&Answered> = answered.iter().filter(is_judged).collect();
     let missed = missed_goals(&judged);
     if missed.is_empty() {
         return Ok(());
@@ -120,8 +123,16 @@ pub(crate) fn evaluate(set: Set, show: Show) -> Done {
         .next("a better search, chosen by the part `tune` (--misses); what is held out stays as it is"))
 }
 
-fn read_lines(folder: &str, name: &str) -> Done<Vec<Value>> {
-    let path = workspace::root().join(folder).join(name);
+/// As the queries name them.
+fn parts_of(answered: &[Answered]) -> Vec<&str> {
+    let mut parts: Vec<&str> = answered.iter().map(|one| one.query.part.as_str()).collect();
+    parts.sort_unstable_by(|one, other| other.cmp(one));
+    parts.dedup();
+    parts
+}
+
+fn read_lines(folder: &Path, name: &str) -> Done<Vec<Value>> {
+    let path = folder.join(name);
     let text = fs::read_to_string(&path).while_(path.display())?;
     text.lines().map(|line| serde_json::from_str(line).while_(path.display())).collect()
 }
@@ -130,12 +141,12 @@ fn texts(value: &Value) -> Vec<String> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str).map(ToOwned::to_owned).collect()
 }
 
-fn ask_all(set: Set) -> Done<Vec<Answered>> {
+fn ask_all(set: Set<'_>) -> Done<Vec<Answered>> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let (mut logs, mut queries) = (Vec::new(), Vec::new());
     for folder in set.folders() {
-        logs.extend(read_lines(folder, "logs.jsonl")?);
-        queries = read_lines(folder, "queries.jsonl")?;
+        logs.extend(read_lines(&folder, "logs.jsonl")?);
+        queries = read_lines(&folder, "queries.jsonl")?;
     }
     let plain = Bm25::of(logs.iter().map(|log| {
         let mut all = vec![text(&log["prompt"]), text(&log["decision"])];
@@ -145,7 +156,7 @@ fn ask_all(set: Set) -> Done<Vec<Answered>> {
     }));
     let mut command = cargo(&["run", "--quiet", "--locked", "--package", "tidegate-memory"]);
     command.args(["--example", "search_set", "--"]);
-    command.args(set.folders().iter().map(|folder| workspace::root().join(folder)));
+    command.args(set.folders());
     let mut ours = BTreeMap::new();
     for line in workspace::read_stdout(&mut command)?.lines() {
         let line: Value = serde_json::from_str(line).while_("reading what was found")?;
@@ -232,6 +243,9 @@ fn table(part: &str, answered: &[Answered]) -> Vec<String> {
     };
     for (kind, _) in KINDS {
         let of_kind = || of_part().filter(|one| one.query.kind == kind);
+        if of_kind().next().is_none() {
+            continue;
+        }
         row(kind, Means::of(of_kind()));
         for language in ["en", "ja"] {
             row(&format!("  {language}"), Means::of(of_kind().filter(|one| one.query.language == language)));
@@ -241,6 +255,9 @@ fn table(part: &str, answered: &[Answered]) -> Vec<String> {
     for language in ["", "en", "ja"] {
         let none = of_part().filter(|one| one.query.kind == "none" && one.query.language.ends_with(language));
         let (count, [ours, plain]) = nothing(none);
+        if count == 0 {
+            continue;
+        }
         let name =
             if language.is_empty() { "no answer: gives none".to_owned() } else { format!("  {language}") };
         lines.push(format!("  {name:<22}{count:>8}{ours:>10.1}{plain:>10.1}"));
@@ -248,9 +265,9 @@ fn table(part: &str, answered: &[Answered]) -> Vec<String> {
     lines
 }
 
-fn figures(set: Set, answered: &[Answered]) -> Value {
+fn figures(answered: &[Answered]) -> Value {
     let mut parts = serde_json::Map::new();
-    for part in set.parts().iter().copied() {
+    for part in parts_of(answered) {
         let of_part = || answered.iter().filter(|one| one.query.part == part);
         let mut figures = serde_json::Map::new();
         let mut add = |name: String, means: Means| {
@@ -259,6 +276,9 @@ fn figures(set: Set, answered: &[Answered]) -> Value {
         };
         for (kind, _) in KINDS {
             let of_kind = || of_part().filter(|one| one.query.kind == kind);
+            if of_kind().next().is_none() {
+                continue;
+            }
             add(kind.to_owned(), Means::of(of_kind()));
             for language in ["en", "ja"] {
                 add(
@@ -269,7 +289,9 @@ fn figures(set: Set, answered: &[Answered]) -> Value {
         }
         add("all".to_owned(), Means::of(of_part().filter(|one| one.query.kind != "none")));
         let (count, [ours, plain]) = nothing(of_part().filter(|one| one.query.kind == "none"));
-        figures.insert("none".to_owned(), json!({ "queries": count, "search": ours, "bm25": plain }));
+        if count > 0 {
+            figures.insert("none".to_owned(), json!({ "queries": count, "search": ours, "bm25": plain }));
+        }
         parts.insert(part.to_owned(), figures.into());
     }
     parts.into()
@@ -296,15 +318,17 @@ fn print_misses(answered: &[Answered]) {
 fn missed_goals(judged: &[&Answered]) -> Vec<String> {
     let of_kind = |kind: &'static str| judged.iter().filter(move |one| one.query.kind == kind).copied();
     let mut missed = Vec::new();
-    for (kind, goal) in KINDS {
+    for (kind, goal) in KINDS.into_iter().filter(|(kind, _)| of_kind(kind).next().is_some()) {
         let [ours, plain] = Means::of(of_kind(kind)).recall;
         missed.extend(goals::missed([(format!("recall of {kind}").as_str(), ours, goal)]));
         missed.extend(goals::missed([(format!("recall of {kind}, beside BM25,").as_str(), ours, plain)]));
     }
     let all = Means::of(judged.iter().filter(|one| one.query.kind != "none").copied());
-    let (_, [none, _]) = nothing(of_kind("none"));
-    missed
-        .extend(goals::missed([("recall of all", all.recall[0], ALL), ("nothing for nothing", none, NONE)]));
+    missed.extend(goals::missed([("recall of all", all.recall[0], ALL)]));
+    let (count, [none, _]) = nothing(of_kind("none"));
+    if count > 0 {
+        missed.extend(goals::missed([("nothing for nothing", none, NONE)]));
+    }
     missed
 }
 
@@ -316,17 +340,21 @@ mod tests {
 
     use super::*;
 
+    fn own(number: usize) -> PathBuf {
+        workspace::root().join(OWN[number])
+    }
+
     fn expect<T>(done: Done<T>) -> T {
         done.unwrap_or_else(|failure| panic!("{}", failure.text()))
     }
 
     #[test]
     fn the_hash_of_an_id_decides_the_part_of_a_query() {
-        let logs: BTreeSet<String> = expect(read_lines("corpus/search", "logs.jsonl"))
+        let logs: BTreeSet<String> = expect(read_lines(&own(0), "logs.jsonl"))
             .iter()
             .map(|log| log["id"].as_str().unwrap().to_owned())
             .collect();
-        for query in expect(read_lines("corpus/search", "queries.jsonl")) {
+        for query in expect(read_lines(&own(0), "queries.jsonl")) {
             let hash = Sha256::digest(query["id"].as_str().unwrap());
             let part = if hash[31].is_multiple_of(2) { "tune" } else { "held-out" };
             assert_eq!(query["part"], part, "{query}");
@@ -337,14 +365,15 @@ mod tests {
 
     #[test]
     fn queries_of_the_fresh_parts_want_logs_that_are_there() {
-        let ids =
-            |folder| expect(read_lines(folder, "logs.jsonl")).into_iter().map(|log| log["id"].to_string());
+        let ids = |folder: PathBuf| {
+            expect(read_lines(&folder, "logs.jsonl")).into_iter().map(|log| log["id"].to_string())
+        };
         let mut logs = BTreeSet::new();
-        for id in Set::Fresh2.folders().iter().copied().flat_map(ids) {
+        for id in Set::Fresh2.folders().into_iter().flat_map(ids) {
             assert!(logs.insert(id.clone()), "{id} is there twice");
         }
-        for part in ["fresh", "fresh-2"] {
-            for query in expect(read_lines(&format!("corpus/search/{part}"), "queries.jsonl")) {
+        for (number, part) in ["fresh", "fresh-2"].into_iter().enumerate() {
+            for query in expect(read_lines(&own(number + 1), "queries.jsonl")) {
                 assert_eq!(query["part"], part, "{query}");
                 let wanted = query["want"].as_array().unwrap();
                 assert!(wanted.iter().all(|want| logs.contains(&want.to_string())), "{query}");

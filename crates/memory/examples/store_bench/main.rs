@@ -91,6 +91,7 @@ fn run(options: &Options) -> Done {
     for size in &options.sizes {
         let mut store = open(&path)?;
         write(&mut store, &corpus, *size)?;
+        merge(&mut store)?;
         show_size(&mut store, &path)?;
         let questions = Questions::new(&corpus, *size);
         let mut column = Vec::new();
@@ -156,6 +157,15 @@ fn write(store: &mut SqliteStore, corpus: &Corpus, size: usize) -> Done {
             size - there
         ));
     }
+    Ok(())
+}
+
+/// As the worker does when it has nothing else to do, only to the end.
+fn merge(store: &mut SqliteStore) -> Done {
+    let mut samples = Samples::default();
+    samples.time(|| store.merge_index(u32::MAX)).map_err(|error| error.to_string())?;
+    let (clock, processor) = samples.sums();
+    line(&format!("the index was merged in {clock:.1} s, {processor:.1} s on the processor"));
     Ok(())
 }
 

@@ -14,9 +14,7 @@ use super::row::{get_column, get_time, to_number};
 use super::statement::{Statement, without_nul};
 use crate::answer::{self, Candidate, Identity};
 use crate::record::{Record, Uid};
-use crate::text::{
-    self, Document, NamedProject, Question, Reading, ReadingOf, Scorer, Surroundings, Wishes, WordCounts,
-};
+use crate::text::{self, Document, NamedProject, Question, Reading, ReadingOf, Scorer, Surroundings, Wishes};
 use crate::view::{Found, Hit, HitKind, Query};
 
 /// Limits on the newest texts to list: logs with all words in the title, logs with a word, and decisions and topics
@@ -273,10 +271,10 @@ impl ServerSearch<'_> {
             let seen = scorer.look(&Document { title: &loaded.title, texts: &texts }, &mut room);
             read.push((loaded, seen));
         }
-        let common = WordCounts::of(read.iter().map(|(_, seen)| seen));
+        let usual = text::usual_length(read.iter().map(|(_, seen)| seen));
         let mut found = Vec::new();
         for (loaded, seen) in read {
-            if let Some(fit) = scorer.fit(&seen, &common).filter(|fit| fit.coverage > 0.0) {
+            if let Some(fit) = scorer.fit(&seen, usual).filter(|fit| fit.coverage > 0.0) {
                 let fit = fit.worth(text::freshness(loaded.at, self.newest) * loaded.worth);
                 found.push(Candidate { identity: loaded.identity.clone(), text: loaded, fit });
             }

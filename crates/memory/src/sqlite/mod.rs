@@ -18,6 +18,7 @@ mod row;
 mod schema;
 mod search;
 mod maintenance;
+mod merge;
 
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};

@@ -16,14 +16,17 @@ mod small_words;
 mod thesaurus;
 mod when;
 mod question;
+mod matching;
 mod rank;
+mod snippet;
 
 use tidegate_core::text::hidden::unhidden;
 use tidegate_core::text::one_line::split_words;
 
-pub use question::{Field, NamedProject, Question, Reading, ReadingOf, Slot, Surroundings, Wishes};
-pub use rank::{Document, Fit, Scorer, Seen, WordCounts, freshness, keep_relevant, make_snippet};
+pub use question::{Association, NamedProject, Question, Reading, ReadingOf, Slot, Surroundings, Wishes};
+pub use rank::{Document, Fit, Scorer, Seen, freshness, keep_relevant, usual_length};
 pub use scan::{Atom, collect_tokens, split_atoms};
+pub use snippet::make_snippet;
 pub use stem::unfinished_stems;
 
 /// Changes when the same text gives other tokens: stores rebuild their index then.

@@ -34,8 +34,11 @@ const SMALL_HIRAGANA: &str = "が の を に へ と で や は も から ま
     について による により に対して ても では には とは のは のか んだ んだっけ してる していた している しました されて されている \
     せず さ せ し え い き け ち り み れ る く う す っ わ め げ べ ぎ じ び";
 
+/// In any case. Asked for each term of the thesaurus, and for each word of a question.
 pub(super) fn is_small(word: &str) -> bool {
-    has(SMALL, word)
+    static WORDS: OnceLock<HashSet<&'static str>> = OnceLock::new();
+    let words = WORDS.get_or_init(|| SMALL.split_whitespace().collect());
+    word.is_ascii() && words.contains(word.to_ascii_lowercase().as_str())
 }
 
 /// Also in another form.

@@ -12,7 +12,7 @@ use super::small_words::is_small;
 const GROUPS: &str = include_str!("thesaurus.txt");
 
 /// Words that belong to one matter, not of one meaning: one field per line.
-const FIELDS: &str = include_str!("fields.txt");
+const FIELDS: &str = include_str!("associations.txt");
 
 /// No term is longer, in atoms.
 const LONGEST: usize = 20;
@@ -37,7 +37,7 @@ impl Thesaurus {
         THESAURUS.get_or_init(|| Thesaurus::of(GROUPS))
     }
 
-    /// The fields of words, looked up in the same way.
+    /// The matters that words belong to, looked up in the same way.
     pub(super) fn fields() -> &'static Thesaurus {
         static FIELDS_OF_WORDS: OnceLock<Thesaurus> = OnceLock::new();
         FIELDS_OF_WORDS.get_or_init(|| Thesaurus::of(FIELDS))

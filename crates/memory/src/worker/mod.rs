@@ -7,12 +7,13 @@
 //!   └────── titles and ids ◄── catalogue ◄─────────────────────────────────────────────────────────────────────┘
 //! ```
 //!
-//! Every arrow may be cut. A job is removed only after its rows are stored in one transaction, and every row
-//! has a stable uid. So the worker may be killed at any point: a repeated job changes nothing, and none is
-//! lost. A relay is first stored with a local summary; a language model is asked afterwards ([`summaries`]),
+//! Every arrow may be cut. A job is removed only after its rows are stored, with those of other jobs in one transaction
+//! ([`batch`]), and every row has a stable uid. So the worker may be killed at any point: a repeated job changes nothing,
+//! and none is lost. A relay is first stored with a local summary; a language model is asked afterwards ([`summaries`]),
 //! and whatever it does, the relay is there.
 
 mod abandoned;
+mod batch;
 mod job_order;
 pub(crate) mod relay_rows;
 mod summaries;
@@ -33,9 +34,10 @@ use tidegate_state::feature::memory::spool::{Queued, Unread};
 use tidegate_state::place::StateDir;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::{Put, Store};
+use crate::store::Store;
 
-use relay_rows::{PendingRows, RelayPlace};
+use batch::Run;
+use relay_rows::RelayPlace;
 
 pub use abandoned::{IsRecorded, queue_abandoned_sessions};
 
@@ -140,18 +142,28 @@ pub struct WorkerReport {
 }
 
 enum JobOutcome {
+    /// With the batch.
     Stored,
     Lost(String),
     Retry(String),
+}
+
+/// What becomes of a file in the spool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    /// It is gone, or goes with the batch.
+    Goes,
+    Stays,
+    /// Jobs of this batch have to be stored one by one.
+    Again,
 }
 
 impl Worker<'_> {
     /// Works until the spool is empty or time is up. An error of the store leaves its job and all later ones
     /// in the spool.
     pub fn run(&mut self) -> Result<WorkerReport> {
-        let mut report = WorkerReport::default();
-        let mut retries = retries::read(self.state);
-        self.drop_stale_retries(&mut retries)?;
+        let mut run = Run { retries: retries::read(self.state), ..Run::default() };
+        self.drop_stale_retries(&mut run.retries)?;
         let mut passed: Vec<std::path::PathBuf> = Vec::new();
         let mut waiting: BTreeSet<String> = BTreeSet::new();
         loop {
@@ -171,12 +183,22 @@ impl Worker<'_> {
                 // stored.
                 let session = job_order::transcript_part(&queued).map(|(session, _)| session.to_owned());
                 let waits = session.as_ref().is_some_and(|session| waiting.contains(session));
-                if waits || self.process_file(&queued, &mut retries, &mut report)? {
-                    waiting.extend(session);
-                    passed.push(queued.path);
+                let path = queued.path.clone();
+                match if waits { Next::Stays } else { self.process_file(queued, &mut run)? } {
+                    Next::Goes => {}
+                    Next::Stays => {
+                        waiting.extend(session);
+                        passed.push(path);
+                    }
+                    Next::Again => break,
                 }
             }
+            match self.store_batch(&mut run) {
+                Err(error) if is_job_error(&error) && !run.is_one_by_one => run.is_one_by_one = true,
+                done => done?,
+            }
         }
+        let Run { mut retries, mut report, .. } = run;
         self.schedule_missing_summaries(&mut retries)?;
         self.write_due_summaries(&mut retries, &mut report)?;
         let there = spool::list(self.state).map_err(|error| io_error("the spool", &error))?;
@@ -186,70 +208,83 @@ impl Worker<'_> {
         Ok(report)
     }
 
-    /// Returns whether the file stays in the spool.
-    fn process_file(
-        &mut self,
-        queued: &Queued,
-        retries: &mut Retries,
-        report: &mut WorkerReport,
-    ) -> Result<bool> {
+    fn process_file(&mut self, queued: Queued, run: &mut Run) -> Result<Next> {
         let job = match &queued.job {
             Ok(job) => job,
-            Err(Unread::Newer(_)) => return Ok(true),
+            Err(Unread::Newer(_)) => return Ok(Next::Stays),
             Err(Unread::NotNow(why)) => {
                 (self.notify)(WorkerEvent::Unreadable { path: &queued.path, why });
-                return Ok(true);
+                return Ok(Next::Stays);
             }
             Err(Unread::Damaged(why)) => {
                 let path =
-                    spool::set_aside(self.state, queued).map_err(|error| io_error("the spool", &error))?;
-                report.set_aside += 1;
+                    spool::set_aside(self.state, &queued).map_err(|error| io_error("the spool", &error))?;
+                run.report.set_aside += 1;
                 (self.notify)(WorkerEvent::SetAside { path: &path, why });
-                return Ok(false);
+                return Ok(Next::Goes);
             }
         };
         self.check_home()?;
-        let name = queued.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if !self.at_once && retries.jobs.get(&name).is_some_and(|retry| retry.next > (self.now)()) {
-            return Ok(true);
+        let name = file_name(&queued);
+        if !self.at_once && run.retries.jobs.get(&name).is_some_and(|retry| retry.next > (self.now)()) {
+            return Ok(Next::Stays);
         }
-        let done = match &job.work {
-            Work::Offered { topics } => {
-                self.with_store(|store| store.note_offers(&job.session, topics, job.at))?;
-                JobOutcome::Stored
+        let done = match self.process_job(job, &name, run) {
+            Err(error) if is_job_error(&error) && !run.is_one_by_one => {
+                run.batch = batch::Batch::default();
+                run.is_one_by_one = true;
+                return Ok(Next::Again);
             }
-            Work::Relays(part) => match self.store_part(job, part, retries, report) {
-                Ok(None) => JobOutcome::Stored,
-                // It was missing at the end of the turn too: this host keeps no transcript.
-                Ok(Some(TranscriptGone::Deleted)) if part.to == 0 => JobOutcome::Stored,
-                Ok(Some(gone @ TranscriptGone::Unreadable(_))) => {
-                    self.retry_later(&name, gone.to_string(), retries)?
-                }
-                Ok(Some(gone)) => JobOutcome::Lost(gone.to_string()),
-                // Only this job is wrong; later ones need not wait.
-                Err(error) if is_job_error(&error) => self.retry_later(&name, error.to_string(), retries)?,
-                Err(error) => return Err(error),
-            },
+            // Only this job is wrong; later ones need not wait.
+            Err(error) if is_job_error(&error) && matches!(job.work, Work::Relays(_)) => {
+                self.retry_later(&name, error.to_string(), &mut run.retries)?
+            }
+            done => done?,
         };
         match done {
             JobOutcome::Retry(why) => {
                 (self.notify)(WorkerEvent::Retrying { job, why: &why });
-                return Ok(true);
+                return Ok(Next::Stays);
             }
             JobOutcome::Stored => {
-                report.jobs += 1;
-                (self.notify)(WorkerEvent::Done(job));
+                run.batch.add_job(queued);
+                if run.is_one_by_one {
+                    self.store_batch(run)?;
+                }
             }
             JobOutcome::Lost(why) => {
-                report.lost += 1;
+                run.report.lost += 1;
                 (self.notify)(WorkerEvent::Lost { job, why: &why });
+                self.remove_job(&queued, run)?;
             }
         }
-        spool::remove(queued).map_err(|error| io_error("the spool", &error))?;
-        if retries.jobs.remove(&name).is_some() {
-            self.write_retries(retries)?;
+        Ok(Next::Goes)
+    }
+
+    fn process_job(&mut self, job: &Job, name: &str, run: &mut Run) -> Result<JobOutcome> {
+        let part = match &job.work {
+            Work::Offered { topics } => {
+                // Whether an offer counts depends on when its topic was active.
+                self.store_batch(run)?;
+                self.with_store(|store| store.note_offers(&job.session, topics, job.at))?;
+                return Ok(JobOutcome::Stored);
+            }
+            Work::Relays(part) => part,
+        };
+        let gone = self.store_part(job, part, run)?;
+        // Only a job of which nothing is missing leaves the spool with others.
+        if gone.is_some() || run.is_one_by_one {
+            self.store_batch(run)?;
         }
-        Ok(false)
+        match gone {
+            None => Ok(JobOutcome::Stored),
+            // It was missing at the end of the turn too: this host keeps no transcript.
+            Some(TranscriptGone::Deleted) if part.to == 0 => Ok(JobOutcome::Stored),
+            Some(gone @ TranscriptGone::Unreadable(_)) => {
+                self.retry_later(name, gone.to_string(), &mut run.retries)
+            }
+            Some(gone) => Ok(JobOutcome::Lost(gone.to_string())),
+        }
     }
 
     /// Returns why part of it is lost, if it is.
@@ -257,10 +292,9 @@ impl Worker<'_> {
         &mut self,
         job: &Job,
         part: &TranscriptPart,
-        retries: &mut Retries,
-        report: &mut WorkerReport,
+        run: &mut Run,
     ) -> Result<Option<TranscriptGone>> {
-        let gone = match self.read_part(job, part, retries, report)? {
+        let gone = match self.read_part(job, part, run)? {
             Ok(()) => return Ok(None),
             Err(gone) => gone,
         };
@@ -269,7 +303,7 @@ impl Worker<'_> {
         if let TranscriptGone::Shorter { length, .. } = gone {
             let from = if length < part.from { 0 } else { part.from };
             let anew = TranscriptPart { from, to: length, answer: None, ..part.clone() };
-            let read = self.read_part(job, &anew, retries, report)?;
+            let read = self.read_part(job, &anew, run)?;
             return Ok(Some(read.err().unwrap_or(gone)));
         }
         Ok(Some(gone))
@@ -290,8 +324,7 @@ impl Worker<'_> {
         &mut self,
         job: &Job,
         part: &TranscriptPart,
-        retries: &mut Retries,
-        report: &mut WorkerReport,
+        run: &mut Run,
     ) -> Result<std::result::Result<(), TranscriptGone>> {
         let age = (self.now)().since(job.at);
         let wait = if part.answer.is_some() { ANSWER_WAIT_MS } else { FILE_WAIT_MS };
@@ -302,6 +335,7 @@ impl Worker<'_> {
                 // The first lines of a session may not be written yet.
                 Err(TranscriptGone::Deleted) if looks > 0 => {
                     looks -= 1;
+                    self.store_batch(run)?;
                     self.wait(LOOK_INTERVAL)?;
                 }
                 Err(gone) => return Ok(Err(gone)),
@@ -313,7 +347,7 @@ impl Worker<'_> {
             match reader.read_next() {
                 Err(gone) => return Ok(Err(gone)),
                 Ok(NextRelay::Relay(found)) => {
-                    self.store_relay(job, part, &found, false, retries, report)?;
+                    self.store_relay(job, part, &found, false, run)?;
                     last = Some(found);
                 }
                 Ok(NextRelay::End { answered }) => {
@@ -322,15 +356,16 @@ impl Worker<'_> {
                         break answered;
                     }
                     looks -= 1;
+                    self.store_batch(run)?;
                     self.wait(LOOK_INTERVAL)?;
                 }
             }
         };
         if let Some(found) = reader.finish() {
-            self.store_relay(job, part, &found, true, retries, report)?;
+            self.store_relay(job, part, &found, true, run)?;
             last = Some(found);
         }
-        Ok(if answered || self.is_same_transcript(part, last.as_ref())? {
+        Ok(if answered || self.is_same_transcript(part, last.as_ref(), run)? {
             Ok(())
         } else {
             Err(TranscriptGone::Replaced)
@@ -339,7 +374,12 @@ impl Worker<'_> {
 
     /// Whether a file without the expected answer is still the one the job was about: it ends in a relay of
     /// the part, or in one that is already stored. An empty part cannot have lost anything.
-    fn is_same_transcript(&mut self, part: &TranscriptPart, last: Option<&FoundRelay>) -> Result<bool> {
+    fn is_same_transcript(
+        &mut self,
+        part: &TranscriptPart,
+        last: Option<&FoundRelay>,
+        run: &mut Run,
+    ) -> Result<bool> {
         if part.from == part.to {
             return Ok(true);
         }
@@ -347,31 +387,37 @@ impl Worker<'_> {
         if found.began >= part.from {
             return Ok(true);
         }
+        self.store_batch(run)?;
         self.with_store(|store| Ok(relay_rows::stored_log(store, &found.relay)?.is_some()))
     }
 
+    /// Adds the rows of a relay to the batch.
     fn store_relay(
         &mut self,
         job: &Job,
         part: &TranscriptPart,
         found: &FoundRelay,
         last: bool,
-        retries: &mut Retries,
-        report: &mut WorkerReport,
+        run: &mut Run,
     ) -> Result<()> {
         let relay = &*found.relay;
+        // A part begins with the relay before it, in case that went on.
+        let waiting = run.batch.pending.log_version(&relay.uid);
+        if waiting.is_some_and(|version| version >= relay.ended) {
+            return Ok(());
+        }
+        if run.batch.is_full() || waiting.is_some() {
+            self.store_batch(run)?;
+        }
         let again = self.summarise.is_some();
-        // Queued before the relay is stored: a crash in between leaves only a stale queue entry.
-        let asks = again && !retries.summaries.contains_key(&relay.uid);
-        let pending = PendingRows::default();
         let place = RelayPlace {
             session: &job.session,
             project: &part.project,
             topic: part.topic,
             lang: part.lang,
-            pending: &pending,
+            pending: &run.batch.pending,
         };
-        let put = self.with_store(|store| {
+        let records = self.with_store(|store| {
             let known = relay_rows::stored_log(store, relay)?;
             // A relay from before this part counts only if it was recorded then.
             let of_part = found.began >= part.from;
@@ -383,22 +429,13 @@ impl Worker<'_> {
             let before = known.filter(|_| !last).map(|log| log.row.topic);
             relay_rows::rows_of_relay(store, &place, relay, again, before).map(Some)
         })?;
-        let Some(records) = put else { return Ok(()) };
-        if asks {
+        let Some(records) = records else { return Ok(()) };
+        if again && !run.retries.summaries.contains_key(&relay.uid) {
             let retry = Retry { tries: 0, next: (self.now)(), lang: part.lang };
-            retries.summaries.insert(relay.uid.clone(), retry);
-            self.write_retries(retries)?;
+            run.retries.summaries.insert(relay.uid.clone(), retry);
+            run.has_new_summaries = true;
         }
-        let done = self.with_store(|store| store.put(&records))?;
-        match done.last() {
-            Some(Put::New) => report.new += 1,
-            Some(Put::Changed) => report.changed += 1,
-            _ => {}
-        }
-        let same = |known: &RelayProject| known.root == part.project.root && known.key == part.project.key;
-        if !report.projects.iter().any(same) {
-            report.projects.push(part.project.clone());
-        }
+        run.batch.add_relay(records, &part.project);
         Ok(())
     }
 
@@ -444,6 +481,10 @@ impl Worker<'_> {
     fn write_retries(&self, retries: &Retries) -> Result<()> {
         retries::write(self.state, retries).map_err(|error| io_error("the worker's state", &error))
     }
+}
+
+fn file_name(queued: &Queued) -> String {
+    queued.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// Whether the content of the job is to blame, not the state of the store.

@@ -44,7 +44,8 @@ pub(crate) struct PendingRows {
     /// By their keys.
     projects: BTreeMap<String, Uid>,
     topics: BTreeSet<Uid>,
-    logs: BTreeSet<Uid>,
+    /// With their versions.
+    logs: BTreeMap<Uid, Millis>,
 }
 
 impl PendingRows {
@@ -58,7 +59,7 @@ impl PendingRows {
                     self.topics.insert(row.uid.clone());
                 }
                 Record::Log(row) => {
-                    self.logs.insert(row.uid.clone());
+                    self.logs.insert(row.uid.clone(), row.updated);
                 }
                 Record::Session(_) | Record::Decision(_) => {}
             }
@@ -66,7 +67,12 @@ impl PendingRows {
     }
 
     pub(crate) fn has_log(&self, uid: &str) -> bool {
-        self.logs.contains(uid)
+        self.logs.contains_key(uid)
+    }
+
+    /// The version of a log.
+    pub(crate) fn log_version(&self, uid: &str) -> Option<Millis> {
+        self.logs.get(uid).copied()
     }
 }
 

@@ -21,7 +21,7 @@ use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
 use tidegate_memory::record::{Record, TopicRow};
 use tidegate_memory::store::Store;
-use tidegate_memory::worker::{NoSummary, Summarise, Worker, queue_abandoned_sessions};
+use tidegate_memory::worker::{NoSummary, Summarise, Worker, WorkerReport, queue_abandoned_sessions};
 use tidegate_state::feature::memory::{retries, spool};
 use world::{NOW, World, append, last_second, said, user};
 
@@ -459,6 +459,24 @@ fn a_worker_whose_state_is_deleted_ends_at_once() {
     assert_eq!((waits.get(), root.exists()), (1, false));
 }
 
+/// Works with a store that rejects the rows of one session; the size of each transaction.
+fn work_where_refused(world: &mut World, session: &'static str) -> (WorkerReport, Vec<usize>) {
+    let mut store = world::Refuses { store: &mut world.store, session, asked: Vec::new() };
+    let now = world.now.get();
+    let mut worker = Worker {
+        state: &world.state,
+        store: &mut store,
+        summarise: None,
+        now: &|| now,
+        pause: &|_| {},
+        notify: &mut |_| {},
+        until: Millis(u64::MAX),
+        at_once: false,
+    };
+    let report = worker.run().unwrap();
+    (report, store.asked)
+}
+
 #[test]
 fn a_job_that_the_store_refuses_does_not_hold_up_the_others() {
     let mut world = World::new();
@@ -466,21 +484,37 @@ fn a_job_that_the_store_refuses_does_not_hold_up_the_others() {
     world.stop("bad", "");
     world.say(&user("u2", "go"));
     world.stop("s1", "");
-    let mut refuses = world::Refuses { store: &mut world.store, session: "bad" };
-    let (now, told) = (world.now.get(), &mut Vec::new());
-    let mut worker = Worker {
-        state: &world.state,
-        store: &mut refuses,
-        summarise: None,
-        now: &|| now,
-        pause: &|_| {},
-        notify: &mut |_| told.push(()),
-        until: Millis(u64::MAX),
-        at_once: false,
-    };
-    let report = worker.run().unwrap();
+    let (report, _) = work_where_refused(&mut world, "bad");
     assert_eq!((report.jobs, report.left), (1, 1));
     assert!(world.store.log("u2").unwrap().is_some());
+}
+
+#[test]
+fn jobs_that_wait_are_stored_in_one_transaction() {
+    let mut world = World::new();
+    for n in 1..=3 {
+        world.say(&user(&format!("u{n}"), "go"));
+        world.say(&said(&format!("m{n}"), "done"));
+        world.stop("s1", "done");
+    }
+    let (report, transactions) = work_where_refused(&mut world, "none");
+    assert_eq!((report.jobs, report.new, report.left, transactions), (3, 3, 0, vec![3]));
+    assert!(spool::list(&world.state).unwrap().is_empty());
+    assert_eq!(world.log("u1").in_topic.id, world.log("u3").in_topic.id, "the first one made the topic");
+}
+
+#[test]
+fn where_one_is_refused_each_job_is_stored_by_itself() {
+    let mut world = World::new();
+    for (n, session) in ["s1", "bad", "s2"].into_iter().enumerate() {
+        world.say(&user(&format!("u{n}"), "go"));
+        world.say(&said(&format!("m{n}"), "done"));
+        world.stop(session, "done");
+    }
+    let (report, transactions) = work_where_refused(&mut world, "bad");
+    assert_eq!((report.jobs, report.new, report.left, transactions), (2, 2, 1, vec![3, 1, 1, 1]));
+    assert_eq!((world.log("u0").row.title, world.log("u2").row.title), ("go".to_owned(), "go".to_owned()));
+    assert!(world.store.log("u1").unwrap().is_none());
 }
 
 #[test]

@@ -245,10 +245,13 @@ pub(crate) fn said(id: &str, text: &str) -> String {
 pub(crate) struct Refuses<'a> {
     pub(crate) store: &'a mut SqliteStore,
     pub(crate) session: &'static str,
+    /// The number of logs in each transaction that it was asked for.
+    pub(crate) asked: Vec<usize>,
 }
 
 impl Store for Refuses<'_> {
     fn put(&mut self, records: &[Record]) -> Result<Vec<Put>> {
+        self.asked.push(records.iter().filter(|record| matches!(record, Record::Log(_))).count());
         if records.iter().any(|record| matches!(record, Record::Session(row) if row.uid == self.session)) {
             return Err(Error::new(ErrorKind::Other, "no"));
         }

@@ -12,7 +12,7 @@ use serde_json::json;
 use tidegate_core::event::{EventKind, SessionId};
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::cycle::effect::{CycleStep, Effect};
-use tidegate_core::feature::cycle::standing::{CycleStanding, StageEvidence, is_session_live};
+use tidegate_core::feature::cycle::standing::{CycleOrigin, CycleStanding, StageEvidence, is_session_live};
 use tidegate_core::feature::cycle::state::{MAX_SESSIONS_TOLD, STATE_FILE};
 use tidegate_core::feature::cycle::{CycleRun, CycleState, DoneWhen, Head, Stage, StageStart, history};
 use tidegate_core::feature::facts::{Facts, Known};
@@ -38,6 +38,8 @@ const LARGEST: u64 = 256 * 1024;
 
 /// The end of a longer history is enough.
 const LARGEST_HISTORY: u64 = 512 * 1024;
+
+const HISTORY: &str = "cycles.jsonl";
 
 /// Of a larger promised file, size and time are compared, not the content.
 const LARGEST_PROMISED: u64 = 256 * 1024;
@@ -172,6 +174,22 @@ pub fn is_live(
     !is_over && is_session_live(marks.value(), claims::last_heard(&folder), now)
 }
 
+/// It names a session that this machine never had, or that was deleted long after its end.
+pub fn is_foreign(state: &StateDir, found: &CycleState) -> bool {
+    let session = found.session_id.as_deref().and_then(|id| SessionId::parse(id).ok());
+    session.is_some_and(|session| marks::read(&state.session(&session)) == Known::Absent)
+}
+
+/// Holds a hash of the state file from elsewhere that a person heard of last.
+fn foreign_file(state: &StateDir, root: &Path) -> PathBuf {
+    state.project(root).join("foreign-cycle")
+}
+
+fn is_foreign_told(state: &StateDir, root: &Path, text: &[u8]) -> bool {
+    let told = bounded::read(&foreign_file(state, root), 64).unwrap_or_default();
+    told.trim_ascii() == format!("{:016x}", fnv::hash(text.iter().copied())).as_bytes()
+}
+
 /// Finished cycles of this project, oldest first.
 pub fn read_runs(state: &StateDir, root: &Path) -> Vec<CycleRun> {
     CycleRun::parse_history(
@@ -179,8 +197,17 @@ pub fn read_runs(state: &StateDir, root: &Path) -> Vec<CycleRun> {
     )
 }
 
+/// Finished cycles of all projects, oldest first in each.
+pub fn read_all_runs(state: &StateDir) -> Vec<CycleRun> {
+    let projects = fs::read_dir(state.projects()).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> = projects.map(|project| project.path().join(HISTORY)).collect();
+    files.sort();
+    let history = |file: PathBuf| bounded::read_end(&file, LARGEST_HISTORY).unwrap_or_default();
+    files.into_iter().flat_map(|file| CycleRun::parse_history(&history(file))).collect()
+}
+
 fn history_file(state: &StateDir, root: &Path) -> PathBuf {
-    state.project(root).join("cycles.jsonl")
+    state.project(root).join(HISTORY)
 }
 
 /// The project in which the cycle was started, wherever the session is now.
@@ -199,6 +226,10 @@ pub(super) fn read_facts(facts: &Facts<'_>, here: &HookContext<'_>) -> Known<Cyc
     {
         let owner = standing.other_owner(here.session.as_str());
         standing.owner_gone = owner.is_some_and(|owner| !is_live(state, owner, here.now, here.is_running));
+        if standing.state.as_ref().is_ok_and(|found| is_foreign(state, found)) {
+            let is_told = is_foreign_told(state, root, &standing.text);
+            standing.origin = if is_told { CycleOrigin::ElsewhereTold } else { CycleOrigin::Elsewhere };
+        }
     }
     if facts.event.kind == EventKind::Stop
         && let Known::Value(standing) = &mut known
@@ -217,6 +248,14 @@ pub(super) fn carry_out(effect: &Effect, here: &HookContext<'_>) -> io::Result<(
     match effect {
         Effect::Step(step) => take_step(state, &root(&step.project)?, step),
         Effect::SetAside { project, old } => set_aside(state, &root(project)?, old).map(drop),
+        Effect::ForeignTold { project, text } => {
+            let root = root(project)?;
+            crate::place::make_private(&state.project(&root))?;
+            replace::copy(
+                &foreign_file(state, &root),
+                format!("{:016x}\n", fnv::hash(text.iter().copied())).as_bytes(),
+            )
+        }
         Effect::ResumeTold { project } => remember_told(state, &root(project)?, here.session),
         Effect::PublishBudget { project, used_pct } => {
             publish_budget(&root(project)?, here.session, *used_pct, here.now)

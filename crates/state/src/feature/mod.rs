@@ -48,6 +48,8 @@ pub struct HookContext<'a> {
     pub in_time: &'a dyn Fn() -> bool,
     /// Whether a client of a session still runs; `None` if the system does not tell.
     pub is_running: fn(ClientProcess) -> Option<bool>,
+    /// Whether an agent of another session, with these clients, started the calling client.
+    pub is_started_by: fn(&SessionId, &[ClientProcess]) -> bool,
 }
 
 impl<'a> HookContext<'a> {
@@ -171,6 +173,7 @@ mod tests {
             ignored: &[],
             in_time: &|| true,
             is_running: |_| None,
+            is_started_by: |_, _| false,
         };
         let write = |work: Vec<Steps>| {
             carry_out(&Effect::Workflow(WorkflowEffect::WriteHandoff(work)), &here).unwrap();

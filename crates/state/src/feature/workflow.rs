@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use tidegate_core::event::{EventKind, SessionId};
+use tidegate_core::event::{AgentWork, EventKind, SessionId};
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::workflow::check;
@@ -29,6 +29,8 @@ use crate::feature::HookContext;
 use crate::feature::knowledge::edit::{lock_project, remove_leftovers};
 use crate::feature::knowledge::handoff;
 use crate::file::{append, bounded, replace};
+use crate::host::claude_code::skills;
+use crate::host::skill_folders;
 use crate::place::StateDir;
 use crate::project::paths;
 use crate::session::clients::is_over;
@@ -129,7 +131,14 @@ fn is_gone(error: &io::Error) -> bool {
 pub(super) fn read_facts(facts: &Facts<'_>, here: &HookContext<'_>) -> WorkflowFacts {
     let starts = facts.event.kind == EventKind::SessionStart && !facts.event.follows_compaction();
     let left = if starts { find_left(here) } else { Vec::new() };
-    WorkflowFacts { standing: read_standing(facts, here), left }
+    let forks = match facts.event.agent_work() {
+        Some(AgentWork::Skill(name)) => {
+            let folders = skill_folders(facts.event.host, here.root, here.place, here.plugin);
+            skills::runs_in_agent(name, &folders, here.place.host().as_deref())
+        }
+        _ => false,
+    };
+    WorkflowFacts { standing: read_standing(facts, here), left, forks }
 }
 
 fn read_standing(facts: &Facts<'_>, here: &HookContext<'_>) -> Known<WorkflowStanding> {
@@ -178,15 +187,16 @@ fn read_left(
 ) -> Option<LeftWorkflow> {
     let id = SessionId::parse(&owned.owner).ok()?;
     let marks = marks::read(&state.session(&id));
-    let (attached, is_over) = match marks {
+    let (attached, is_over, is_above) = match marks {
         Known::Value(marks) => {
             // It may have gone on to another one since.
             let is_this = |attached: &AttachedWorkflow| attached.manifest == owned.manifest;
             let attached = marks.workflow.attached.filter(is_this);
-            (attached, is_over(&marks.session, here.is_running))
+            let is_over = is_over(&marks.session, here.is_running);
+            (attached, is_over, !is_over && (here.is_started_by)(&id, &marks.session.clients))
         }
         // Old sessions are deleted.
-        Known::Absent => (None, true),
+        Known::Absent => (None, true, false),
         Known::Broken(_) => return None,
     };
     let path = PathBuf::from(&owned.manifest);
@@ -201,7 +211,7 @@ fn read_left(
         (None, ..) => return None,
     };
     let is_unfinished = manifest.is_some_and(|manifest| !manifest.complete) || !attached.pending.is_empty();
-    is_unfinished.then_some(LeftWorkflow { attached, standing, is_over, told: 0 })
+    is_unfinished.then_some(LeftWorkflow { attached, standing, is_over, is_above, told: 0 })
 }
 
 fn written_manifest(facts: &Facts<'_>, bound: Option<&str>) -> Option<String> {

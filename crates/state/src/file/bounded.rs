@@ -10,8 +10,8 @@ pub fn open(path: &Path) -> io::Result<File> {
     open_sized(path).map(|(file, _)| file)
 }
 
-/// Also returns the length in bytes.
-pub fn open_sized(path: &Path) -> io::Result<(File, u64)> {
+/// Whatever is there, without waiting. A pipe reads as an empty file.
+pub(crate) fn open_anything(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);
     #[cfg(unix)]
@@ -19,7 +19,12 @@ pub fn open_sized(path: &Path) -> io::Result<(File, u64)> {
         &mut options,
         rustix::fs::OFlags::NONBLOCK.bits().cast_signed(),
     );
-    let file = options.open(path)?;
+    options.open(path)
+}
+
+/// Also returns the length in bytes.
+pub fn open_sized(path: &Path) -> io::Result<(File, u64)> {
+    let file = open_anything(path)?;
     let found = file.metadata()?;
     if found.is_file() { Ok((file, found.len())) } else { Err(io::Error::other("not a file")) }
 }

@@ -2,18 +2,20 @@
 
 pub mod claude_code;
 pub mod codex;
+pub mod copilot;
 pub mod qwen;
 pub mod transcript;
 
 use std::path::{Path, PathBuf};
 
+use tidegate_core::event::SessionId;
 use tidegate_core::host::Host;
 use tidegate_core::host::window::HostSettings;
 
 use crate::place::PlaceEnv;
 
 /// Folders with skills that the model of this host can read. Codex does not list Claude Code's, but its model can print
-/// them.
+/// them; Copilot loads them.
 pub fn skill_folders(
     host: Host,
     project: Option<&Path>,
@@ -21,18 +23,15 @@ pub fn skill_folders(
     plugin: Option<&Path>,
 ) -> Vec<PathBuf> {
     let mut folders = claude_code::skills::folders(project, place.host().as_deref(), plugin);
-    if host == Host::Codex {
-        let bases = project.into_iter().chain(place.home.as_deref());
-        folders.extend(bases.flat_map(|base| [".codex", ".agents"].map(|name| base.join(name))));
-    }
-    let own = match host {
-        Host::Qwen => Some(".qwen"),
-        Host::OpenCode => Some(".opencode"),
-        _ => None,
+    let names: &[&str] = match host {
+        Host::Codex => &[".codex", ".agents"],
+        Host::Copilot => &[".github", ".copilot", ".agents"],
+        Host::Qwen => &[".qwen"],
+        Host::OpenCode => &[".opencode"],
+        _ => &[],
     };
-    if let Some(own) = own {
-        folders.extend(project.into_iter().chain(place.home.as_deref()).map(|base| base.join(own)));
-    }
+    let bases = project.into_iter().chain(place.home.as_deref());
+    folders.extend(bases.flat_map(|base| names.iter().map(|name| base.join(name))));
     folders
 }
 
@@ -40,8 +39,22 @@ pub fn skill_folders(
 /// names it.
 pub fn settings(host: Host, project: Option<&Path>, place: &PlaceEnv, moved: Option<&Path>) -> HostSettings {
     match host {
+        Host::Copilot => HostSettings::default(),
         Host::Codex => codex::settings::read(project, codex::settings::home(place, moved).as_deref()),
         Host::Qwen => qwen::settings::read(project, qwen::settings::home(place, moved).as_deref()),
         _ => claude_code::settings::read(project, place.host().as_deref()),
+    }
+}
+
+/// A session's transcript, where the host's payloads leave it out. `moved` as in [`settings`].
+pub fn find_transcript(
+    host: Host,
+    session: &SessionId,
+    place: &PlaceEnv,
+    moved: Option<&Path>,
+) -> Option<PathBuf> {
+    match host {
+        Host::Copilot => copilot::events_file(&copilot::home(place, moved)?, session),
+        _ => None,
     }
 }

@@ -21,6 +21,9 @@ pub fn append(folder: &Path, now: Millis, record: &mut Record) -> io::Result<()>
     crate::file::append::lines(&mut file, &record.to_line())
 }
 
+/// Bytes that are read at once: days have many megabytes.
+const CHUNK: usize = 128 * 1024;
+
 const RECORD_START: &[u8] = b"{\"v\":";
 
 /// Oldest first.
@@ -119,7 +122,7 @@ pub fn for_each_record(path: &Path, limit: u64, mut take: impl FnMut(Record)) ->
     let (mut file, length) = crate::file::bounded::open_sized(path)?;
     let start = length.saturating_sub(limit);
     file.seek(SeekFrom::Start(start))?;
-    let mut reader = BufReader::new(file);
+    let mut reader = BufReader::with_capacity(CHUNK, file);
     let (mut line, mut entries) = (Vec::new(), Entries::default());
     // Cut by the limit, as in `read_end`.
     if start > 0 {
@@ -136,36 +139,41 @@ pub fn for_each_record(path: &Path, limit: u64, mut take: impl FnMut(Record)) ->
     Ok(entries.skipped)
 }
 
-/// Passes the records of one session, oldest first. Lines without its name are not parsed.
+/// Passes the records of one session, oldest first. Lines without its name are not parsed. A file that cannot be read
+/// leaves its day out; it is an error only if no other file has the session.
 pub fn for_each_of_session(folder: &Path, session: &str, mut take: impl FnMut(Record)) -> io::Result<()> {
+    let (mut failed, mut is_found) = (None, false);
     for path in list_files(folder)? {
-        for_each_line_with(&path, session, |record| {
+        let read = for_each_line_with(&path, session, |record| {
             if record.session.as_deref() == Some(session) {
+                is_found = true;
                 take(record);
             }
-        })?;
+        });
+        failed = failed.or(read.err());
     }
-    Ok(())
+    failed.filter(|_| !is_found).map_or(Ok(()), Err)
 }
 
-/// The record with this id.
+/// The record with this id. A file that cannot be read is an error only if no other file has it.
 pub fn find_record(folder: &Path, id: &str) -> io::Result<Option<Record>> {
-    let mut found = None;
+    let (mut failed, mut found) = (None, None);
     for path in list_files(folder)?.iter().rev() {
-        for_each_line_with(path, id, |record| {
+        let read = for_each_line_with(path, id, |record| {
             if record.id == id {
                 found = Some(record);
             }
-        })?;
+        });
+        failed = failed.or(read.err());
         if found.is_some() {
-            break;
+            return Ok(found);
         }
     }
-    Ok(found)
+    failed.map_or(Ok(None), Err)
 }
 
 fn for_each_line_with(path: &Path, text: &str, mut take: impl FnMut(Record)) -> io::Result<()> {
-    let mut reader = BufReader::new(crate::file::bounded::open_sized(path)?.0);
+    let mut reader = BufReader::with_capacity(CHUNK, crate::file::bounded::open_sized(path)?.0);
     let (mut line, mut entries) = (Vec::new(), Entries::default());
     while reader.read_until(b'\n', &mut line)? > 0 {
         if std::str::from_utf8(&line).is_ok_and(|line| line.contains(text)) {
@@ -250,6 +258,25 @@ mod tests {
         fs::write(&path, format!("{line}{}{line}{newer}not json\n{line}", &line[..20])).unwrap();
         let entries = read(&path).unwrap();
         assert_eq!((entries.records.len(), entries.skipped), (3, 3));
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_leaves_its_day_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let of =
+            |id: &str| Record { session: Some(format!("s-{id}")), id: id.into(), v: 1, ..Record::default() };
+        for (day, id) in [("2026-11-14", "a"), ("2026-11-16", "b")] {
+            fs::write(folder.path().join(format!("{day}.jsonl")), of(id).to_line()).unwrap();
+        }
+        fs::create_dir(folder.path().join("2026-11-15.jsonl")).unwrap();
+        for id in ["a", "b"] {
+            assert_eq!(find_record(folder.path(), id).unwrap().map(|record| record.id).as_deref(), Some(id));
+            let mut seen = 0;
+            for_each_of_session(folder.path(), &format!("s-{id}"), |_| seen += 1).unwrap();
+            assert_eq!(seen, 1);
+        }
+        assert!(find_record(folder.path(), "c").is_err());
+        assert!(for_each_of_session(folder.path(), "s-c", |_| {}).is_err());
     }
 
     #[test]

@@ -3,9 +3,9 @@
 //! Appended, and replaced by rename only when it has grown: the host kills the status line at will, and replacing a
 //! file costs more than everything else in it. The last whole line counts.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tidegate_core::meter::sources::Bridge;
 use tidegate_core::time::Millis;
@@ -19,9 +19,13 @@ const LONG: u64 = 16 * 1024;
 
 const CONFIRM_MS: u64 = 30_000;
 
+pub fn file(session: &Path) -> PathBuf {
+    session.join(FILE)
+}
+
 /// `None` if there is none or it is unreadable: the transcript has the same numbers, only later.
 pub fn read(session: &Path) -> Option<Bridge> {
-    let mut file = File::open(session.join(FILE)).ok()?;
+    let mut file = crate::file::bounded::open_anything(&file(session)).ok()?;
     let length = file.metadata().ok()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(TAIL))).ok()?;
     let mut tail = Vec::with_capacity(TAIL as usize);

@@ -46,7 +46,8 @@ pub fn inherit(
     copied.session.transcript = None;
     copied.memory.spooled = None;
     copied.approval.requests.clear();
-    copied.cycle.stage = None;
+    copied.pressure.said.before_fork = true;
+    (copied.cycle.stage, copied.cycle.ahead) = (None, false);
     let folder = state.session(fork);
     let lock = marks::lock_shared(&folder).ok()?;
     // First, because a mark may refer to it.
@@ -95,9 +96,10 @@ mod tests {
             |tokens| inherit(&state, Host::ClaudeCode, &fork, Some(Path::new("/p")), tokens, &|| true);
         assert_eq!(inherit(1), None);
         assert_eq!(marks::read(&state.session(&fork)), Known::Absent);
-        assert_eq!(inherit(50_015).unwrap().pressure.said, info);
+        let told = SaidPressure { before_fork: true, ..info };
+        assert_eq!(inherit(50_015).unwrap().pressure.said, told);
         let inherited = marks::read(&state.session(&fork)).value().unwrap().clone();
-        assert_eq!((inherited.pressure.said, inherited.cycle.stage), (info, None));
+        assert_eq!((inherited.pressure.said, inherited.cycle.stage), (told, None));
         assert_eq!(boundary::read(&state.session(&fork)).unwrap().noted, Millis(50_010));
     }
 }

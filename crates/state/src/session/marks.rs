@@ -44,13 +44,17 @@ const DAMAGED: usize = 3;
 
 const LARGEST: u64 = 4 * 1024 * 1024;
 
+pub fn file(session: &Path) -> PathBuf {
+    session.join(FILE)
+}
+
 /// When the last mark was added.
 pub fn changed(session: &Path) -> Option<SystemTime> {
-    fs::metadata(session.join(FILE)).and_then(|file| file.modified()).ok()
+    fs::metadata(file(session)).and_then(|file| file.modified()).ok()
 }
 
 pub fn read(session: &Path) -> Known<Marks> {
-    let bytes = File::open(session.join(FILE)).and_then(|file| {
+    let bytes = bounded::open_anything(&session.join(FILE)).and_then(|file| {
         let mut bytes = Vec::with_capacity(LONG as usize + 1024);
         file.take(LARGEST + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > LARGEST { Err(io::Error::other("too large")) } else { Ok(bytes) }

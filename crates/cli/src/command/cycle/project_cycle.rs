@@ -419,7 +419,7 @@ impl ProjectCycle {
         match cycle.stage.as_ref().map(|stage| stage.turn) {
             _ if !self.project.here.env.agent => Turn::Closed,
             // The person knows of the failure, and has not said that the cycle may continue.
-            None if cycle.last.as_ref().is_some_and(has_failed) => Turn::NeedsYes,
+            None if cycle.last.as_ref().is_some_and(has_failed) && !cycle.ahead => Turn::NeedsYes,
             Some(turn) if turn.waits() => turn,
             _ => Turn::Open,
         }
@@ -461,7 +461,9 @@ impl ProjectCycle {
         let state = state.updated_at(here.now);
         let active = ActiveStage::begin(&state.cycle, cycle, at, here.now, self.turn(session));
         let active = active.ok_or_else(|| no_stage(&state.cycle, &name, cycle))?;
-        let turn = if waited && here.env.agent { Turn::NeedsWord } else { active.turn };
+        // Unless the person has just said so here.
+        let has_word = session.marks.cycle.ahead;
+        let turn = if waited && here.env.agent && !has_word { Turn::NeedsWord } else { active.turn };
         let run = state.started_at.clone();
         let active = ActiveStage { project: state.project.clone(), used, turn, run, findings, ..active };
         self.write_state(Some(state.clone()), ended)?;

@@ -3,14 +3,15 @@
 use std::process::ExitCode;
 
 use tidegate_core::event::SessionId;
-use tidegate_core::feature::cycle::success::has_findings;
+use tidegate_core::feature::cycle::success::{has_findings, has_reached};
 use tidegate_core::feature::cycle::{Cycle, CycleState, CycleStatus, history};
 use tidegate_core::meter::short_tokens;
+use tidegate_core::pipeline::record::Deeds;
 use tidegate_state::feature::cycle;
 
 use super::project_cycle::{ProjectCycle, check_not_overtaken, no_stage, owned_by};
 use super::start::print_begun;
-use crate::approval;
+use crate::approval::{self, Consent, Request};
 use crate::args::ProjectArgs;
 use crate::bilingual::both;
 use crate::command::Outcome;
@@ -25,7 +26,11 @@ Examples:
   tidegate cycle resume --anyway          also with too few tokens left
 
 A stage that failed or was interrupted starts again, a failed one with all its rounds
-of review and fix. No stage after the first open one can be chosen.")]
+of review and fix. No stage after the first open one can be chosen. Only a person takes
+over a state file that comes from elsewhere: called by an agent, the command prints a
+code that the person can approve.
+
+Exit codes: 0 done, 4 waits for a person's approval.")]
 pub(crate) struct Args {
     /// Stage to begin with
     #[arg(long, value_name = "STAGE")]
@@ -33,6 +38,9 @@ pub(crate) struct Args {
     /// Begin although fewer tokens are left than the stage and those after it need
     #[arg(long)]
     pub(crate) anyway: bool,
+    /// Use the approval that a person gave in this session
+    #[arg(long)]
+    pub(crate) approved: bool,
     #[command(flatten)]
     pub(crate) of: ProjectArgs,
 }
@@ -56,6 +64,15 @@ pub(super) fn run(args: &Args) -> Outcome {
     }
     let owner = state.session_id.as_deref().filter(|owner| *owner != session.id.as_str());
     let owner = owner.and_then(|owner| place.project.here.session(Some(owner)).ok());
+    let mut given = None;
+    if approval::is_by_agent(&place.project.here.env)
+        && (has_ended(&place, state) || !is_known(state, cycle, at, [Some(&session), owner.as_ref()]))
+    {
+        match ask_to_adopt(args, &place, state, name)? {
+            Consent::Given(yes) => given = Some(yes),
+            Consent::Waits(code) => return Ok(code),
+        }
+    }
     let mut state = state.clone();
     state.started_at.get_or_insert_with(|| place.project.here.now.iso());
     if name == state.stage && state.progress(name).is_some_and(|progress| !progress.ended) {
@@ -70,9 +87,57 @@ pub(super) fn run(args: &Args) -> Outcome {
     if let Some(owner) = owner {
         place.take_over_reservations(&owner, &session)?;
     }
-    place.record_command("resume", "a cycle was resumed", None);
+    match given {
+        Some(yes) => approval::record_command(&place.project.here, "cycle resume", &yes, Deeds::default()),
+        None => place.record_command("resume", "a cycle was resumed", None),
+    }
     print_begun(&args.of, &place, &begun, &session);
     Ok(ExitCode::SUCCESS)
+}
+
+/// A session of this machine did the stages before it. The file alone proves nothing: it may be from elsewhere.
+fn is_known(state: &CycleState, cycle: &Cycle, at: usize, sessions: [Option<&Session>; 2]) -> bool {
+    let own = sessions
+        .into_iter()
+        .flatten()
+        .flat_map(|session| [&session.marks.cycle.stage, &session.marks.cycle.last]);
+    at == 0 || own.flatten().any(|own| has_reached(own, state, cycle, at))
+}
+
+/// The history has this run: a file that tells of it again was made up from an old one.
+fn has_ended(place: &ProjectCycle, state: &CycleState) -> bool {
+    let id = state.run_id();
+    cycle::read_runs(&place.project.here.state, &place.project.root).iter().any(|run| run.id == id)
+}
+
+fn ask_to_adopt(
+    args: &Args,
+    place: &ProjectCycle,
+    state: &CycleState,
+    stage: &str,
+) -> Result<Consent, CliError> {
+    let (cycle, file) = (&state.cycle, place.state_file());
+    let file = file.display();
+    let would = [both!(
+        "This continues {cycle} at {stage}, as {file} says, although no session on this machine did the stages before it.",
+        "{file} のとおりに {cycle} を {stage} から続けます。その前のステージは、このマシンのセッションの記録にありません。"
+    )];
+    let mut command = "cycle resume".to_owned();
+    if let Some(from) = &args.from {
+        command.extend([" --from ", from]);
+    }
+    if args.anyway {
+        command += " --anyway";
+    }
+    let request = Request {
+        name: "cycle resume",
+        command,
+        about: Some(format!("take {cycle} over at {stage}")),
+        would: &would,
+        approved: args.approved,
+        json: args.of.json,
+    };
+    approval::ask_consent(&place.project.here, &request)
 }
 
 /// Nothing is shipped past a stage that is open.

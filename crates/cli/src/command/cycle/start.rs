@@ -56,6 +56,12 @@ pub(super) fn run(args: &Args) -> Outcome {
         Known::Broken(why) => {
             return Err(place.unreadable(why));
         }
+        // Its costs are not this machine's.
+        Known::Value(CycleStanding { state: Ok(state), text, .. })
+            if cycle::is_foreign(&place.project.here.state, state) =>
+        {
+            Some(text.clone())
+        }
         Known::Value(found) if found.state.is_err() || !found.of_project => Some(found.text.clone()),
         _ => None,
     };
@@ -74,8 +80,8 @@ pub(super) fn run(args: &Args) -> Outcome {
         if let Some(aside) = aside {
             let aside = aside.display();
             remark::note(both!(
-                "Tidegate could not use the old state file and set it aside: {aside}",
-                "以前の状態ファイルは使えなかったため、よけておきました: {aside}"
+                "the old state file is not one that Tidegate could use here; it is kept as {aside}",
+                "以前の状態ファイルはここでは使えないため、よけておきました: {aside}"
             ));
         }
         place.standing = cycle::read(Some(&here.state), &place.project.root, &here.config);

@@ -18,14 +18,14 @@ use tidegate_core::time::Millis;
 use tidegate_hook::environment::Environment;
 use tidegate_replay::folder::{Halt, Replayed, replay_files};
 use tidegate_replay::report::ReplayReport;
-use tidegate_state::feature::memory::transcript_files::{self, TranscriptFile};
+use tidegate_state::feature::memory::transcript_files::TranscriptFile;
 use tidegate_state::{clock, config};
 
 use super::Outcome;
 use super::memory::row_filter::When;
 use crate::bilingual::both;
 use crate::error::CliError;
-use crate::host::agent_homes::AgentHomes;
+use crate::host::agent_homes::{self, AgentHomes};
 use crate::language;
 use crate::local_time::LocalClock;
 use crate::print;
@@ -96,22 +96,8 @@ impl Past {
     }
 
     pub(crate) fn find_files(&self, paths: &[PathBuf]) -> Result<Vec<TranscriptFile>, CliError> {
-        let folders = if paths.is_empty() {
-            AgentHomes::find(&self.env.place).transcript_folders()
-        } else {
-            paths.to_vec()
-        };
-        let mut files = Vec::new();
-        for folder in &folders {
-            let found = transcript_files::find(folder).map_err(|error| {
-                let folder = folder.display();
-                CliError::new(both!("cannot read {folder}: {error}", "{folder} を読めません: {error}"))
-                    .hint(both!("check the path", "パスを確認してください"))
-            })?;
-            files.extend(found);
-        }
-        files.sort();
-        files.dedup_by(|one, other| one.path == other.path);
+        let homes = AgentHomes::find(&self.env.place);
+        let files = agent_homes::find_transcripts(&homes.chosen_folders(paths))?;
         if files.is_empty() {
             return Err(no_transcripts(paths.first().map(PathBuf::as_path)));
         }

@@ -4,21 +4,25 @@ mod boundaries;
 mod charts;
 mod forecasts;
 mod page;
+mod stages;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde::Serialize;
+use tidegate_core::feature::cycle::CycleRun;
 use tidegate_core::host::Host;
 use tidegate_core::pipeline::friction::{Tally, tally_interruptions};
 use tidegate_core::pipeline::record::{BackendCall, BackendOutcome, Record};
 use tidegate_core::time::Millis;
 use tidegate_replay::report::ForecastError;
+use tidegate_state::feature::cycle;
 use tidegate_state::journal::friction;
 
 use self::boundaries::{Boundaries, Boundary};
 use self::forecasts::Forecasts;
+use self::stages::StageSum;
 use super::Outcome;
 use crate::bilingual::both;
 use crate::error::CliError;
@@ -42,7 +46,7 @@ pub(crate) struct Args {
     /// Only this session
     #[arg(long, value_name = "ID", conflicts_with = "all")]
     pub(crate) session: Option<String>,
-    /// Only this agent: claude-code, codex, qwen, opencode
+    /// Only this agent: claude-code, codex, copilot, qwen, opencode
     #[arg(long, value_name = "NAME", value_parser = parse_host)]
     pub(crate) host: Option<Host>,
     /// All projects, not only this one
@@ -83,6 +87,9 @@ pub(crate) struct FrictionReport {
     /// `None` without a forecast before an automatic compaction.
     #[serde(skip_serializing_if = "Option::is_none")]
     forecast: Option<ForecastError>,
+    /// Tokens that stages of cycles took, in cycles that ended.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    stages: Vec<StageSum>,
     failures: Failures,
     /// Language models that were asked about prompts.
     #[serde(skip_serializing_if = "Backend::is_empty")]
@@ -221,10 +228,21 @@ fn read_report(here: &Here, args: &Args) -> Result<FrictionReport, CliError> {
     });
     let one_project = !args.all && session.is_none();
     let policies = tally_interruptions(meant);
+    let since = Millis(here.now.0.saturating_sub((args.days - 1) * 86_400_000)).day();
+    let runs = if one_project {
+        here.root.as_deref().map(|root| cycle::read_runs(&here.state, root)).unwrap_or_default()
+    } else {
+        cycle::read_all_runs(&here.state)
+    };
+    let is_seen = |run: &CycleRun| {
+        let of_session = run.session.as_ref().is_some_and(|session| sessions.contains(session));
+        *run.at >= *since && (of_session || session.is_none() && args.host.is_none())
+    };
+    let stages = stages::sum_up(runs.iter().filter(|run| is_seen(run)));
     Ok(FrictionReport {
         project: root.filter(|_| one_project),
         session,
-        since: Millis(here.now.0.saturating_sub((args.days - 1) * 86_400_000)).day(),
+        since,
         hook_runs,
         sessions: sessions.len(),
         hosts,
@@ -232,6 +250,7 @@ fn read_report(here: &Here, args: &Args) -> Result<FrictionReport, CliError> {
         stepped_down: if one_project { here.config.stepped_down.clone() } else { Vec::new() },
         boundaries: boundaries.finish(),
         forecast: forecasts.finish(),
+        stages,
         failures,
         backend: backend.finish(),
         latency_us: Latency::of(micros),

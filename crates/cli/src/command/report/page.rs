@@ -5,7 +5,7 @@ use tidegate_core::pipeline::friction::{SpokenCounts, Tally};
 use tidegate_replay::report::ForecastError;
 
 use super::boundaries::add_boundaries;
-use super::{Backend, Failures, FrictionReport, Latency};
+use super::{Backend, Failures, FrictionReport, Latency, stages};
 use crate::bilingual::{Bilingual, both, count_en};
 use crate::local_time::LocalClock;
 use crate::print::page::Page;
@@ -27,7 +27,8 @@ pub(super) fn report_page(report: &FrictionReport, days: u64, clock: &LocalClock
     let (runs, sessions) = (report.hook_runs, report.sessions);
     let (runs_en, sessions_en) = (count_en(runs, "hook run"), count_en(sessions, "session"));
     page.paragraph(both!("{sessions_en}, {runs_en}", "セッション{sessions}件、フックの実行{runs}回"));
-    if report.hosts.len() > 1 {
+    let names_another = |host: &String| Host::named(host).is_some_and(|host| host != Host::ClaudeCode);
+    if report.hosts.len() > 1 || report.hosts.keys().any(names_another) {
         let each = report.hosts.iter().map(|(host, count)| {
             let host = Host::title(host);
             both!(
@@ -42,6 +43,10 @@ pub(super) fn report_page(report: &FrictionReport, days: u64, clock: &LocalClock
     }
     add_deeds(&mut page, report, clock);
     add_costs(&mut page, report);
+    if !report.stages.is_empty() {
+        page.heading(both!("Stages, in tokens", "ステージ（単位はトークン）"));
+        page.table(stages::draw_table(&report.stages));
+    }
     add_remarks(&mut page, report);
     let spoke: Vec<&Tally> = report.policies.iter().filter(|tally| tally.spoke.total() > 0).collect();
     if !spoke.is_empty() {
@@ -302,6 +307,8 @@ fn format_time(ms: u64) -> String {
 mod tests {
     use super::*;
     use crate::print::looks::assert_looks;
+    use tidegate_core::feature::cycle::CycleRun;
+    use tidegate_core::feature::cycle::history::StageCost;
     use tidegate_core::time::Millis;
 
     fn tally(policy: &str, spoke: SpokenCounts, satisfied: usize, ignored: usize) -> Tally {
@@ -328,6 +335,7 @@ mod tests {
             stepped_down: Vec::new(),
             boundaries: Vec::new(),
             forecast: None,
+            stages: Vec::new(),
             failures: Failures::default(),
             backend: Backend::default(),
             latency_us: Some(Latency { median: 1900, p95: 4200, p99: 9000, longest: 12_345 }),
@@ -354,6 +362,13 @@ mod tests {
         report.stepped_down = vec!["task-gate".into()];
         report.failures = Failures { all: 2, closed: 1, by_class: [("payload".to_owned(), 2)].into() };
         report.unreadable_lines = 1;
+        let stage = |name: &str, tokens| StageCost { name: name.to_owned(), tokens };
+        let run = CycleRun {
+            cycle: "dev-cycle".to_owned(),
+            stages: vec![stage("sprint", Some(41_000)), stage("audit", None)],
+            ..CycleRun::default()
+        };
+        report.stages = stages::sum_up([run].iter());
         assert_looks("report", &report_page(&report, 30, &LocalClock::utc(Millis(1_794_963_600_000))));
     }
 

@@ -17,6 +17,7 @@ use tidegate_core::feature::verification::checks::{CheckKind, Kinds};
 use tidegate_core::feature::verification::required_checks;
 use tidegate_core::feature::verification::verify_stop;
 use tidegate_core::feature::verification::words;
+use tidegate_core::host::Host;
 use tidegate_core::pipeline::record::{MeterRecord, Record};
 use tidegate_core::text::lang::Lang;
 use tidegate_core::text::one_line::one_line;
@@ -62,6 +63,8 @@ pub(crate) struct Args {
 #[derive(Serialize)]
 struct Status {
     session: String,
+    /// The agent, as in records.
+    host: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     project: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -591,6 +594,7 @@ fn show(args: &Args) -> Outcome {
     let (switched_off, stepped_down) = list_switches(&here, &session, &records);
     let status = Status {
         session: session.id.to_string(),
+        host: records.last().map_or_else(|| Host::default().name().to_owned(), |record| record.host.clone()),
         project: session.marks.session.root.clone(),
         began: session.marks.session.began.map(Millis::iso),
         meter: MeterRecord::from_meter(&meter, forecast, here.now),

@@ -1,6 +1,7 @@
 //! The status of a session on one screen: how full it is, what waits, what happened.
 
 use tidegate_core::feature::pressure::marks::PressureLevel;
+use tidegate_core::host::Host;
 use tidegate_core::time::Millis;
 
 use super::{ShownConstraint, Status, Survived};
@@ -27,6 +28,9 @@ pub(super) fn status_page(status: &Status, said: PressureLevel, clock: &LocalClo
         },
     );
     row(both!("session", "セッション"), data(&status.session) + started(status, clock).unwrap_or_default());
+    if status.host != Host::ClaudeCode.name() {
+        row(both!("agent", "エージェント"), data(Host::title(&status.host)));
+    }
     row(both!("context", "コンテキスト"), describe_reading(&status.meter));
     row(both!("warnings", "警告"), describe_warnings(said).into());
     if let Some(text) = describe_compaction(status, clock) {
@@ -117,12 +121,13 @@ fn add_problems(page: &mut Page, status: &Status, clock: &LocalClock) {
     }
     if status.not_by_client > 0 {
         let (runs, number) = (count_en(status.not_by_client, "hook run"), status.not_by_client);
+        let host = Host::title(&status.host);
         page.labelled(
             warning(),
             both!(
-                "{runs} did not come from Claude Code and changed nothing. A script between Claude Code and Tidegate must pass \
+                "{runs} did not come from {host} and changed nothing. A script between {host} and Tidegate must pass \
                  its input on unread: `exec tidegate hook …`",
-                "Claude Code から直接来ていないフックが{number}回あり、何も変更していません。間にスクリプトを置く場合は、入力を読まずに \
+                "{host} から直接来ていないフックが{number}回あり、何も変更していません。間にスクリプトを置く場合は、入力を読まずに \
                  渡してください: `exec tidegate hook …`"
             ),
         );
@@ -314,6 +319,7 @@ mod tests {
             missing_preset_skills: vec!["code-quality-rules".into()],
             switched_off: vec!["skill-gate".into()],
             stepped_down: Vec::new(),
+            host: Host::ClaudeCode.name().to_owned(),
             unchecked_hosts: Vec::new(),
             unreadable_lines: 1,
             memory: Some(MemoryStanding { waiting: 2, damaged: 1, problem: None }),

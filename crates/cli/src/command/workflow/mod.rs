@@ -3,6 +3,7 @@
 mod attach;
 mod check;
 mod detach;
+mod finish;
 mod note;
 mod pass;
 mod phase;
@@ -36,6 +37,8 @@ pub(crate) enum WorkflowCommand {
     Phase(phase::Args),
     /// Start a workflow in this session, with a new manifest
     Start(start::Args),
+    /// Complete the workflow, with a person's yes if work is open
+    Finish(finish::Args),
     /// Use a manifest in this session
     Attach(attach::Args),
     /// Stop using this session's workflow
@@ -53,6 +56,7 @@ pub(crate) fn run(command: &WorkflowCommand) -> Outcome {
         WorkflowCommand::Note(args) => note::run(args),
         WorkflowCommand::Phase(args) => phase::run(args),
         WorkflowCommand::Start(args) => start::run(args),
+        WorkflowCommand::Finish(args) => finish::run(args),
         WorkflowCommand::Attach(args) => attach::run(args),
         WorkflowCommand::Detach(args) => detach::run(args),
     }

@@ -253,7 +253,7 @@ impl ProjectWorkflow {
     }
 
     /// The session is attached to this manifest.
-    fn uses(&self, standing: &WorkflowStanding) -> bool {
+    pub(super) fn uses(&self, standing: &WorkflowStanding) -> bool {
         self.attached().is_some_and(|attached| attached.manifest == standing.path)
     }
 

@@ -19,6 +19,7 @@ use super::gathered::Gathered;
 use crate::bilingual::{Bilingual, both};
 use crate::host::claude_code::check as claude_code;
 use crate::host::codex::check as codex;
+use crate::host::copilot::check as copilot;
 use crate::host::opencode::check as opencode;
 use crate::host::qwen::check as qwen;
 
@@ -41,6 +42,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("hooks", claude_code::hooks::check),
     ("hosts", hosts::check),
     ("codex", codex::check),
+    ("copilot", copilot::check),
     ("qwen", qwen::check),
     ("opencode", opencode::check),
     ("installs", claude_code::installs::check),

@@ -240,7 +240,7 @@ fn is_taken(target: &Target, record: &Record, others: &[Record], skill: &Skill) 
 
 fn recorded_shipped(target: &Target, record: &Record) -> Vec<Place> {
     let known = record.files.iter().filter(|kept| kept.kind == Kind::Shipped);
-    let is_of_other = |path: &PathBuf| HOSTS.iter().any(|hooks| path.starts_with(hooks.home));
+    let is_of_other = |path: &PathBuf| HOSTS.iter().any(|hooks| path.starts_with(hooks.project_home));
     let known = known.filter_map(|kept| Some(kept.file.strip_prefix(&target.root).ok()?.to_owned()));
     let known = known.filter(|path| target.is_user || !is_of_other(path));
     known.map(|path| target.place(path)).collect()

@@ -47,7 +47,7 @@ pub(crate) const REGISTRATIONS: &[Registration] = &[
     // A failure of Tidegate is no reason to stop an agent from being spawned.
     Registration {
         event: EventKind::PreToolUse,
-        matcher: Some("AskUserQuestion|ExitWorktree|Agent|Task|Workflow"),
+        matcher: Some("AskUserQuestion|ExitWorktree|Agent|Task|Workflow|SendMessage|Skill"),
         gate: false,
     },
     advice(EventKind::PostToolUse),
@@ -236,7 +236,9 @@ pub(crate) enum Starts {
 impl OwnEntry {
     /// `None` if the handler does something else, or more.
     pub(crate) fn read(handler: &Value) -> Option<OwnEntry> {
-        let command = handler.get("command")?.as_str()?;
+        // `exec` starts a program without a shell, with `args`.
+        let exec = handler.get("exec").and_then(Value::as_str);
+        let command = exec.or_else(|| handler.get("command")?.as_str())?;
         let entry = |starts: Starts, words: &[String], runs_payload: bool| {
             Some(OwnEntry { starts, words: words.to_vec(), runs_payload })
         };
@@ -450,6 +452,7 @@ pub(crate) fn is_tidegate(path: &str, program: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tidegate_core::host::claude_code::tools::{AGENT_TOOLS, SPAWNING_TOOLS};
 
     #[test]
     fn only_gates_block_and_only_where_everybody_has_the_program() {
@@ -473,7 +476,7 @@ mod tests {
     fn every_tool_that_starts_agents_is_matched() {
         let advised = REGISTRATIONS.iter().find(|it| it.event == EventKind::PreToolUse && !it.gate).unwrap();
         let matched: Vec<&str> = advised.matcher.unwrap().split('|').collect();
-        for tool in tidegate_core::host::claude_code::tools::SPAWNING_TOOLS {
+        for tool in SPAWNING_TOOLS.iter().chain(AGENT_TOOLS) {
             assert!(matched.contains(tool), "{tool}");
         }
     }

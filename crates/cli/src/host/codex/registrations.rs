@@ -16,6 +16,7 @@ pub(crate) static HOOKS: HostHooks = HostHooks {
     in_home: "hooks.json",
     home: ".codex",
     home_variable: "CODEX_HOME",
+    project_home: ".codex",
     registrations: REGISTRATIONS,
     handler,
     plugin_handler,

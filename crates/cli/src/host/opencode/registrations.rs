@@ -14,6 +14,7 @@ pub(crate) static HOOKS: HostHooks = HostHooks {
     in_home: "plugins/tidegate.js",
     home: ".opencode",
     home_variable: "OPENCODE_CONFIG_DIR",
+    project_home: ".opencode",
     registrations: REGISTRATIONS,
     handler,
     plugin_handler,

@@ -15,6 +15,7 @@ pub(crate) static HOOKS: HostHooks = HostHooks {
     in_home: "settings.json",
     home: ".qwen",
     home_variable: "QWEN_HOME",
+    project_home: ".qwen",
     registrations: REGISTRATIONS,
     handler,
     plugin_handler,

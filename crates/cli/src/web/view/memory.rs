@@ -9,7 +9,7 @@ use tidegate_memory::memory::Memory;
 use tidegate_memory::store::Store;
 use tidegate_memory::view::{Filter, Hit, HitKind, Log, Page as RowPage, Query};
 
-use super::{Asked, Shown, ViewError, Viewing};
+use super::{Asked, Shown, ViewError, Viewing, memory_error};
 use crate::bilingual::{Bilingual, both};
 use crate::command::memory::row_words::{ShownRow, decision_row, log_row, topic_row};
 use crate::command::memory::show::{decision_page, log_page, read_topic, topic_page};
@@ -29,9 +29,9 @@ const LISTS: [(&str, Title); 3] = [
     ("topics", || both!("Topics", "トピック")),
 ];
 
-fn open(viewing: &Viewing<'_>) -> Result<Option<Memory>, ViewError> {
+pub(super) fn open(viewing: &Viewing<'_>) -> Result<Option<Memory>, ViewError> {
     let here = &viewing.here;
-    Ok(Memory::open_if_there(&here.env.place, &here.state, &here.config.memory, here.now)?)
+    Memory::glance_if_there(&here.env.place, &here.state, &here.config.memory, here.now).map_err(memory_error)
 }
 
 pub(super) fn show_list(viewing: &Viewing<'_>, asked: &Asked) -> Result<Shown, ViewError> {
@@ -85,7 +85,7 @@ fn nothing(viewing: &Viewing<'_>, text: &Bilingual) -> Markup {
 fn search(viewing: &Viewing<'_>, memory: &mut Memory, words: &str) -> Result<Markup, ViewError> {
     let local = Some(viewing.clock.local_time());
     let query = Query { text: words.to_owned(), limit: ROWS, local, ..Query::default() };
-    let found = memory.search(&query)?;
+    let found = memory.search(&query).map_err(memory_error)?;
     let hits = act::with_authors(memory, found.hits, &BTreeMap::default())?;
     if hits.is_empty() {
         return Ok(nothing(
@@ -143,18 +143,18 @@ fn rows(
     let clock = &viewing.clock;
     let (shown, next) = match list {
         "decisions" => {
-            let found = memory.decisions(&filter, &page)?;
+            let found = memory.decisions(&filter, &page).map_err(memory_error)?;
             let rows =
                 found.rows.iter().map(|row| (format!("decision/{}", row.id), decision_row(clock, row)));
             (list_rows(viewing, rows), found.next)
         }
         "topics" => {
-            let found = memory.topics(&filter, &page)?;
+            let found = memory.topics(&filter, &page).map_err(memory_error)?;
             let rows = found.rows.iter().map(|row| (format!("topic/{}", row.id), topic_row(clock, row)));
             (list_rows(viewing, rows), found.next)
         }
         _ => {
-            let found = memory.logs(&filter, &page)?;
+            let found = memory.logs(&filter, &page).map_err(memory_error)?;
             (log_list(viewing, &found.rows), found.next)
         }
     };
@@ -196,7 +196,7 @@ pub(super) fn show_one(viewing: &Viewing<'_>, page: &str, id: &str) -> Result<Sh
     let number = || id.parse::<i64>().map_err(|_| ViewError::Missing);
     let missing = |error: Error| match error.kind {
         ErrorKind::Missing => ViewError::Missing,
-        _ => ViewError::from(error),
+        _ => memory_error(error),
     };
     let shown = match page {
         "exchange" => log_page(&act::find_log(&mut memory, id).map_err(missing)?, &viewing.clock),

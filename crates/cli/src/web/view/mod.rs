@@ -12,6 +12,7 @@ use maud::{Markup, html};
 use serde::Deserialize;
 use tidegate_core::pipeline::record::Record;
 use tidegate_core::time::Millis;
+use tidegate_memory::error::{Error as MemoryError, ErrorKind};
 
 use super::document::{Part, served};
 use super::site::{Site, escape};
@@ -19,7 +20,8 @@ use crate::bilingual::{Bilingual, both};
 use crate::command::record_words::headline;
 use crate::error::CliError;
 use crate::local_time::LocalClock;
-use crate::recent::RecentSessions;
+use crate::recent::last_readings::LastReadings;
+use crate::recent::{RecentSessions, SmallCurves};
 use crate::sessions::Here;
 
 /// What an address asks for behind its question mark.
@@ -39,6 +41,8 @@ pub(super) struct Asked {
 #[derive(Debug)]
 pub(super) enum ViewError {
     Missing,
+    /// Another process is changing the memory, for example to bring it to the form of a new version.
+    Busy,
     Failed(CliError),
 }
 
@@ -46,6 +50,7 @@ impl ViewError {
     pub(super) fn status(&self) -> StatusCode {
         match self {
             ViewError::Missing => StatusCode::NOT_FOUND,
+            ViewError::Busy => StatusCode::SERVICE_UNAVAILABLE,
             ViewError::Failed(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -57,12 +62,34 @@ impl<E: Into<CliError>> From<E> for ViewError {
     }
 }
 
+/// Of the memory. It may be in use for a while.
+fn memory_error(error: MemoryError) -> ViewError {
+    if error.kind == ErrorKind::Busy { ViewError::Busy } else { ViewError::from(error) }
+}
+
+/// In place of what the memory would show.
+fn busy_words() -> Bilingual {
+    both!(
+        "Another Tidegate process is changing the memory, for example after an update. Nothing is lost. Open this page \
+         again in a moment.",
+        "別の Tidegate プロセスが記憶を変更しています（更新直後など）。何も失われていません。少し待って、このページを開き直してください。"
+    )
+}
+
+/// What the server read of the journal.
+pub(super) struct Seen<'a> {
+    pub(super) recent: RecentSessions,
+    /// `None` while they are read.
+    pub(super) small_curves: Option<&'a SmallCurves>,
+    pub(super) readings: &'a LastReadings,
+}
+
 /// What every page starts from.
 struct Viewing<'a> {
     site: &'a Site,
     here: Here,
     clock: LocalClock,
-    recent: RecentSessions,
+    seen: Seen<'a>,
 }
 
 /// A page with its title, and where it is.
@@ -73,16 +100,16 @@ struct Shown {
     body: Markup,
 }
 
-pub(super) fn show(
-    site: &Site,
+pub(super) fn show<'a>(
+    site: &'a Site,
     here: Here,
-    recent: RecentSessions,
+    seen: Seen<'a>,
     page: &str,
     id: &str,
     asked: &Asked,
 ) -> Result<Markup, ViewError> {
     let clock = LocalClock::of_system(here.now);
-    let viewing = Viewing { site, here, clock, recent };
+    let viewing = Viewing { site, here, clock, seen };
     let shown = match (page, id) {
         ("", "") => sessions::show(&viewing, asked),
         ("session", id) => session::show(viewing, id)?,
@@ -106,6 +133,7 @@ pub(super) fn show_error(site: &Site, error: &ViewError) -> Markup {
             ),
             None,
         ),
+        ViewError::Busy => (both!("The memory is in use", "記憶は使用中です"), busy_words(), None),
         ViewError::Failed(error) => (
             both!("This page cannot be shown", "このページを表示できません"),
             error.message.clone(),

@@ -6,12 +6,11 @@ use maud::{Markup, html};
 use tidegate_core::event::SessionId;
 use tidegate_core::meter::short_tokens;
 use tidegate_core::pipeline::record::{MeterRecord, Record};
-use tidegate_memory::memory::Memory;
 use tidegate_memory::store::Store;
 use tidegate_memory::view::{Filter, Page as RowPage};
 use tidegate_state::journal;
 
-use super::{Shown, ViewError, Viewing, folder_name, memory, short_id};
+use super::{Shown, ViewError, Viewing, busy_words, folder_name, memory, memory_error, short_id};
 use crate::bilingual::{Bilingual, both, count_en};
 use crate::command::meter::describe_reading;
 use crate::command::record_words::{headline, said_text};
@@ -52,7 +51,11 @@ pub(super) fn show(mut viewing: Viewing<'_>, id: &str) -> Result<Shown, ViewErro
         .root
         .as_deref()
         .map_or_else(|| short_id(id), |root| folder_name(root).to_owned());
-    let exchanges = exchanges(&viewing, id)?;
+    let exchanges = match exchanges(&viewing, id) {
+        // The rest of the page needs no memory.
+        Err(ViewError::Busy) => Some(html! { p.dim { (viewing.say(&busy_words())) } }),
+        found => found?,
+    };
     let body = html! {
         h1 { (title) " " small { code { (short_id(id)) } } }
         (standing(&viewing, &session).html(viewing.site.lang))
@@ -182,10 +185,8 @@ fn draw(viewing: &Viewing<'_>, curve: &Curve, events: &[Record]) -> Markup {
 
 /// From the memory, if there is one.
 fn exchanges(viewing: &Viewing<'_>, id: &str) -> Result<Option<Markup>, ViewError> {
-    let here = &viewing.here;
-    let memory = Memory::open_if_there(&here.env.place, &here.state, &here.config.memory, here.now)?;
-    let Some(mut memory) = memory else { return Ok(None) };
+    let Some(mut memory) = memory::open(viewing)? else { return Ok(None) };
     let filter = Filter { session: Some(id.to_owned()), ..Filter::default() };
-    let logs = memory.logs(&filter, &RowPage { limit: EXCHANGES, after: None })?.rows;
+    let logs = memory.logs(&filter, &RowPage { limit: EXCHANGES, after: None }).map_err(memory_error)?.rows;
     Ok((!logs.is_empty()).then(|| memory::log_list(viewing, &logs)))
 }

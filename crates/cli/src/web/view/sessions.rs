@@ -50,7 +50,7 @@ fn neighbours(viewing: &Viewing<'_>, from: usize, all: usize) -> Markup {
     if all <= SHOWN && from == 0 {
         return html! {};
     }
-    let (first, last) = ((from + 1).min(all), (from + SHOWN).min(all));
+    let (first, last) = (from.saturating_add(1).min(all), from.saturating_add(SHOWN).min(all));
     let link =
         |from: usize| viewing.site.link(&if from == 0 { String::new() } else { format!("?from={from}") });
     html! {
@@ -68,7 +68,7 @@ fn neighbours(viewing: &Viewing<'_>, from: usize, all: usize) -> Markup {
 
 fn card(viewing: &Viewing<'_>, session: &Session) -> Markup {
     let id = session.id.as_str();
-    let known = viewing.recent.get(id);
+    let known = viewing.seen.recent.get(id);
     let marks = &session.marks;
     let root = marks.session.root.as_deref().or_else(|| known.and_then(|known| known.project.as_deref()));
     let name = root.map_or_else(
@@ -76,8 +76,11 @@ fn card(viewing: &Viewing<'_>, session: &Session) -> Markup {
         |root| folder_name(root).to_owned(),
     );
     let last = known.map(|known| known.last).filter(|at| *at > Millis(0)).or(marks.session.attached);
-    let mut curve = known.map(|known| known.curve.clone()).unwrap_or_default();
-    curve.continue_to(viewing.here.meter(Some(session), None).0.reading());
+    let recent = known.map(|known| &known.curve);
+    let small = || viewing.seen.small_curves.and_then(|curves| curves.get(id));
+    let drawn = recent.filter(|curve| curve.points.len() > 1).or_else(small).or(recent);
+    let mut curve = drawn.cloned().unwrap_or_default();
+    curve.continue_to(viewing.seen.readings.of(&viewing.here, session).as_ref());
     let point = curve.points.last();
     let unverified = marks.verification.changes.as_ref().map_or(0, ChangeSet::count);
     let use_text = point.map(|point| {

@@ -16,7 +16,7 @@ use crate::web::site::escape;
 pub(super) fn show(mut viewing: Viewing<'_>) -> Shown {
     let title = both!("Stages and workflows", "ステージとワークフロー");
     let mut seen = BTreeSet::new();
-    let sessions = std::mem::take(&mut viewing.recent);
+    let sessions = std::mem::take(&mut viewing.seen.recent);
     let mut recent: Vec<_> = sessions.iter().collect();
     recent.sort_by_key(|(_, session)| std::cmp::Reverse(session.last));
     let mut rows = Vec::new();

@@ -10,6 +10,7 @@ use crate::sandbox::{Sandbox, in_parallel};
 use crate::transcript::{Transcript, addressed, answer};
 
 mod again;
+mod elsewhere;
 mod success;
 
 const FILE: &str = ".claude/dev-cycle.state.json";

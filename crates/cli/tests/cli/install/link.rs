@@ -109,6 +109,41 @@ fn a_build_is_warned_of_in_one_line() {
     init(&sandbox, &[]);
 }
 
+/// npm clears the folder that `npx` runs programs from.
+#[test]
+fn a_program_that_npx_runs_is_copied_and_the_copy_goes_again() {
+    let sandbox = Sandbox::new();
+    let cached = sandbox.home().join(".npm/_npx/1a2b/node_modules/tidegate-linux-x64/bin/tidegate");
+    fs::create_dir_all(cached.parent().expect("a folder")).expect("new folders");
+    copy_program(&program(), &cached);
+    let run = |words: &[&str]| {
+        let plain = sandbox.command(&[]);
+        let mut command = std::process::Command::new(&cached);
+        command.args(words).env_clear().current_dir(sandbox.project());
+        command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let ran = command.output().expect("it runs");
+        assert!(ran.status.success(), "{words:?}: {ran:?}");
+    };
+    let copy = sandbox.home().join(".local/share/tidegate/program/tidegate");
+    for _ in 0..2 {
+        run(&["init"]);
+        assert_eq!(fs::read_link(link(&sandbox)).expect("a link"), copy);
+        assert_eq!(fs::read(&copy).expect("a copy"), fs::read(&cached).expect("a program"));
+    }
+    fs::remove_dir_all(sandbox.home().join(".npm")).expect("our own");
+    let version = std::process::Command::new(link(&sandbox)).arg("--version").output().expect("it runs");
+    assert!(version.status.success());
+    let ended = std::process::Command::new(link(&sandbox))
+        .args(["uninstall", "--project", "."])
+        .env_clear()
+        .envs(sandbox.command(&[]).get_envs().filter_map(|(name, value)| Some((name, value?))))
+        .current_dir(sandbox.project())
+        .output()
+        .expect("it runs");
+    assert!(ended.status.success(), "{ended:?}");
+    assert!(!sandbox.home().join(".local/share/tidegate").exists());
+}
+
 /// An `init` that moves hooks to another link, or the link to another program, is an uninstall by another name.
 #[cfg(target_os = "linux")]
 #[test]

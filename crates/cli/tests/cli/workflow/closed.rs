@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::json;
 
 use super::{MANIFEST, PATH, Play};
-use crate::people::{SESSION, by_agent_of, code_of};
+use crate::people::{SESSION, by_agent_of, code_of, types};
 use crate::transcript::addressed;
 
 /// The model names an older session, with an option or in its variables, and gives the workflow to it.
@@ -139,4 +139,24 @@ fn an_unfinished_workflow_is_found_behind_many_finished_ones() {
     }
     let told = play.event_of("s-3", "SessionStart", json!({ "source": "startup" }));
     assert!(told.context().expect("the model is told").contains(PATH), "{told:?}");
+}
+
+/// Nothing is left open, or a person agrees; no session continues it then.
+#[test]
+fn a_person_finishes_a_workflow() {
+    let play = Play::at_gate();
+    play.denied();
+    let asked = play.gate(&["finish"]);
+    let code = code_of(&asked);
+    assert!(asked.stdout.contains("13 of its phases are not finished"), "{asked:?}");
+    let approved = ["finish", "--manifest", PATH, "--approved"];
+    play.gate(&approved).failed();
+    assert!(play.denied().contains("heckpoint 1"));
+    let _ = types(&play.sandbox, &format!("approve {code}"));
+    assert!(play.gate(&approved).words().contains("is complete"));
+    assert!(play.text().contains("status: complete"), "{}", play.text());
+    play.spawns().silent();
+    play.gate(&["finish", "--manifest", PATH]).failed();
+    let _ = play.event("SessionEnd", json!({ "reason": "other" }));
+    assert_eq!(play.event_of("s-2", "SessionStart", json!({ "source": "startup" })).context(), None);
 }

@@ -56,6 +56,7 @@ const APPROVABLE_COMMANDS: &[&str] = &[
     "uninstall",
     "tune",
     "compound promote",
+    "cycle resume",
     "workflow skip",
     "memory forget",
     "memory import",

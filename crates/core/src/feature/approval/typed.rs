@@ -2,6 +2,8 @@
 //!
 //! Case and full-width letters do not matter, nor do spaces and hyphens inside the code, nor a polite word around it.
 
+use std::borrow::Cow;
+
 use super::marks::{ApprovalRequest, CODE_LENGTH};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +30,8 @@ pub(super) fn typed_reply(prompt: &str, requests: &[ApprovalRequest]) -> Option<
     if line.contains(['\n', '\r', '\t']) {
         return None;
     }
-    let line: String = line.chars().map(half_width).collect();
+    let line: Cow<'_, str> =
+        if line.is_ascii() { line.into() } else { line.chars().map(half_width).collect::<String>().into() };
     let words = line.split([' ', '`', ',', '.', '!', ':', '、', '。']);
     let is_said =
         |word: &&str| !word.is_empty() && !POLITE.iter().any(|polite| word.eq_ignore_ascii_case(polite));

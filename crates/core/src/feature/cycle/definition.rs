@@ -87,6 +87,14 @@ pub struct Cycle {
 /// Applies outside of a cycle.
 pub const FIX_LOOP_LIMIT_OUTSIDE: u64 = 3;
 
+/// The stages of the built-in cycle.
+pub(super) const BUILT_IN_STAGES: [(&str, MinLeft); 4] = [
+    ("sprint", MinLeft::Auto),
+    ("audit", MinLeft::Share(500)),
+    ("ship", MinLeft::Share(300)),
+    ("retrospective", MinLeft::Share(150)),
+];
+
 impl Default for Cycle {
     /// The built-in cycle.
     fn default() -> Cycle {
@@ -97,12 +105,7 @@ impl Default for Cycle {
             done_when: DoneWhen::defaults(name),
         };
         Cycle {
-            stages: vec![
-                stage("sprint", MinLeft::Auto),
-                stage("audit", MinLeft::Share(500)),
-                stage("ship", MinLeft::Share(300)),
-                stage("retrospective", MinLeft::Share(150)),
-            ],
+            stages: BUILT_IN_STAGES.into_iter().map(|(name, min_left)| stage(name, min_left)).collect(),
             fix_loop_limit: 2,
         }
     }

@@ -20,6 +20,11 @@ pub enum Effect {
     ResumeTold {
         project: Option<String>,
     },
+    /// Remember that a session was told of a state file from elsewhere with this content. Private: the file is not this machine's.
+    ForeignTold {
+        project: Option<String>,
+        text: Vec<u8>,
+    },
     /// Update the public copy of the budget.
     PublishBudget {
         project: Option<String>,
@@ -50,16 +55,20 @@ impl Carried for Effect {
         match self {
             // Blocking a stop for a stage that never began would lead nowhere.
             Effect::Step(_) => EffectTiming::Needed(FailedStep::Cycle),
-            Effect::SetAside { .. } | Effect::ResumeTold { .. } | Effect::PublishBudget { .. } => {
-                EffectTiming::Answered
-            }
+            Effect::SetAside { .. }
+            | Effect::ResumeTold { .. }
+            | Effect::ForeignTold { .. }
+            | Effect::PublishBudget { .. } => EffectTiming::Answered,
         }
     }
 
     fn leaves(&self) -> Option<AnyMark> {
         match self {
             Effect::Step(step) => Some(step.mark.clone().into()),
-            Effect::SetAside { .. } | Effect::ResumeTold { .. } | Effect::PublishBudget { .. } => None,
+            Effect::SetAside { .. }
+            | Effect::ResumeTold { .. }
+            | Effect::ForeignTold { .. }
+            | Effect::PublishBudget { .. } => None,
         }
     }
 }

@@ -32,10 +32,12 @@ const CONTINUES_JA: [&str; 15] = [
 ];
 const AGREES_JA: [&str; 6] = ["問題ありません", "大丈夫", "いいよ", "いいです", "はい", "了解"];
 
-const FILLERS_JA: [&str; 16] = [
+const FILLERS_JA: [&str; 18] = [
     "お願いします",
     "お願い",
     "ください",
+    "サイクル",
+    "ステージ",
     "そのまま",
     "します",
     "です",

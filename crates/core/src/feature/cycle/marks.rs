@@ -29,6 +29,8 @@ pub enum Mark {
     StageTurn(Turn),
     /// The person lets a cycle continue that waited for them, or that failed.
     GoAhead,
+    /// Another prompt came after that, before a stage began.
+    GoAheadOver,
     /// The stage reported open findings, or that none is open any more.
     FindingsReported(ReportedFindings),
     /// The stage failed, for this reason. The person learns it when the turn ends.
@@ -57,6 +59,8 @@ pub struct Marks {
     pub last: Option<ActiveStage>,
     /// The person does not know it yet.
     pub dropped: Option<DroppedCycle>,
+    /// No stage is under way, and the person's last prompt lets a cycle continue: one that another session left.
+    pub ahead: bool,
 }
 
 impl RoomMarks for Marks {
@@ -64,7 +68,9 @@ impl RoomMarks for Marks {
 
     fn apply(&mut self, mark: Mark) {
         match mark {
-            Mark::Stage(stage) => (self.stage, self.last) = (Some(*stage), None),
+            Mark::Stage(stage) => {
+                (self.stage, self.last, self.ahead) = (Some(*stage), None, false);
+            }
             Mark::StageDone(name) => self.change(|stage| stage.done |= stage.stage == name),
             // One field each, so that hooks running at once do not undo each other's change.
             Mark::StagePublished => self.change(|stage| stage.published = true),
@@ -82,7 +88,9 @@ impl RoomMarks for Marks {
             Mark::GoAhead => {
                 self.change(|stage| (stage.turn, stage.chained) = (Turn::Open, 0));
                 self.last.iter_mut().for_each(|last| last.failed = None);
+                self.ahead = self.stage.is_none();
             }
+            Mark::GoAheadOver => self.ahead = false,
             Mark::FindingsReported(new) => {
                 self.change(|stage| stage.findings = Some(new).filter(|new| new.open > 0));
             }
@@ -102,7 +110,8 @@ impl RoomMarks for Marks {
         let stage = self.stage.clone().map(|stage| Mark::Stage(Box::new(stage)));
         let last = self.last.clone().map(|last| [Mark::Stage(Box::new(last)), Mark::StageLeft]);
         let dropped = self.dropped.clone().map(Mark::Dropped);
-        dropped.into_iter().chain(last.into_iter().flatten()).chain(stage).collect()
+        let ahead = self.ahead.then_some(Mark::GoAhead);
+        dropped.into_iter().chain(last.into_iter().flatten()).chain(stage).chain(ahead).collect()
     }
 }
 
@@ -139,6 +148,7 @@ pub(in crate::feature) mod tests {
             (1u64..9).prop_map(Mark::StageUsed),
             Just(Mark::StageTurn(Turn::Interrupted)),
             Just(Mark::GoAhead),
+            Just(Mark::GoAheadOver),
             (0u64..3)
                 .prop_map(|open| Mark::FindingsReported(ReportedFindings { open, ..Default::default() })),
             Just(Mark::StageFailed("why".to_owned())),

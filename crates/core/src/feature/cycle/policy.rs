@@ -13,7 +13,7 @@ use crate::feature::config::Config;
 use crate::feature::cycle::effect::{self, CycleStep};
 use crate::feature::cycle::history::StageCost;
 use crate::feature::cycle::marks::Mark;
-use crate::feature::cycle::prompts::{note_after_failure, note_answer, note_prompt};
+use crate::feature::cycle::prompts::{note_answer, note_prompt, note_without_stage};
 use crate::feature::cycle::reserved::find_reservation;
 use crate::feature::cycle::resume_offer;
 use crate::feature::cycle::standing::CycleStanding;
@@ -88,8 +88,13 @@ impl Policy for CyclePolicy {
             }
             (EventKind::UserPromptSubmit, Some(_)) => event.human_prompt().map(|_| Needs::default()),
             (EventKind::UserPromptSubmit, None) => {
-                let last = marks.and_then(|marks| marks.cycle.last.as_ref());
-                last.and_then(|last| last.failed.as_ref()).and(event.human_prompt()).map(|_| Needs::default())
+                let waits = marks.is_some_and(|marks| {
+                    let last = marks.cycle.last.as_ref();
+                    marks.cycle.ahead
+                        || last.is_some_and(|last| last.failed.is_some())
+                        || marks.session.noticed(resume_offer::RESUME_OFFERED)
+                });
+                (waits && event.is_human_prompt()).then(Needs::default)
             }
             (EventKind::SessionStart, Some(_)) if event.follows_compaction() => Some(Needs::default()),
             (EventKind::SessionStart, _) if !event.follows_compaction() => {
@@ -104,12 +109,13 @@ impl Policy for CyclePolicy {
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
-        let (stage, last) = match &facts.marks {
-            Known::Value(marks) => (marks.cycle.stage.as_ref(), marks.cycle.last.as_ref()),
-            Known::Absent => (None, None),
+        let none = Marks::default();
+        let marks = match &facts.marks {
+            Known::Value(marks) => marks,
+            Known::Absent => &none,
             Known::Broken(_) => return Verdict::silent("the session's state cannot be read"),
         };
-        match (facts.event.kind, stage) {
+        match (facts.event.kind, marks.cycle.stage.as_ref()) {
             (EventKind::SessionStart, Some(stage)) if facts.event.follows_compaction() => {
                 remind_of_stage(stage)
             }
@@ -120,10 +126,7 @@ impl Policy for CyclePolicy {
                 verdict
             }
             (EventKind::UserPromptSubmit, Some(stage)) => note_prompt(facts, config, stage),
-            (EventKind::UserPromptSubmit, None) => match last {
-                Some(last) => note_after_failure(facts, config, last),
-                None => Verdict::silent("no cycle is under way here"),
-            },
+            (EventKind::UserPromptSubmit, None) => note_without_stage(facts, config, &marks.cycle),
             (EventKind::Stop, Some(stage)) => report_dropped(facts, decide_at_stop(facts, config, stage)),
             (EventKind::Stop, None) => report_dropped(facts, Verdict::silent("no cycle is under way here")),
             _ => Verdict::silent("no cycle is under way here"),

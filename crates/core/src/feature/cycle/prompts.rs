@@ -4,7 +4,7 @@ use super::settings::CycleMode;
 use crate::event::action::{Action, OWN_HEADER};
 use crate::feature::config::Config;
 use crate::feature::cycle::go_ahead;
-use crate::feature::cycle::marks::Mark;
+use crate::feature::cycle::marks::{Mark, Marks};
 use crate::feature::cycle::{ActiveStage, Turn};
 use crate::feature::facts::Facts;
 use crate::feature::verdict::{Effect, Verdict};
@@ -27,14 +27,22 @@ pub(super) fn note_prompt(facts: &Facts<'_>, config: &Config, stage: &ActiveStag
     Verdict { effects: vec![Effect::mark(mark)], ..Verdict::silent(because) }
 }
 
-/// After a failure only the person's yes lets a cycle continue.
-pub(super) fn note_after_failure(facts: &Facts<'_>, config: &Config, last: &ActiveStage) -> Verdict {
+/// No stage is under way here, but a cycle waits: it failed here, or another session left it. Only the person's yes lets it continue.
+pub(super) fn note_without_stage(facts: &Facts<'_>, config: &Config, marks: &Marks) -> Verdict {
     let Some(said) = facts.typed_prompt() else { return Verdict::silent("the model scheduled the prompt") };
-    if config.policies.cycle.mode != CycleMode::Off && lets_continue(&said, config, last, true) {
+    let settings = &config.policies.cycle;
+    let cycles: Vec<&str> = match &marks.last {
+        Some(last) => vec![&last.cycle],
+        None => settings.cycle_names().collect(),
+    };
+    let says_yes = |cycle: &&str| lets_continue(&said, config, cycle, true);
+    if settings.mode != CycleMode::Off && cycles.iter().any(says_yes) {
         let effects = vec![Effect::mark(Mark::GoAhead)];
         return Verdict { effects, ..Verdict::silent("the person lets it continue") };
     }
-    Verdict::silent("a cycle failed, and the person does not say that it may continue")
+    let over = marks.ahead.then(|| Effect::mark(Mark::GoAheadOver));
+    let effects = over.into_iter().collect();
+    Verdict { effects, ..Verdict::silent("a cycle waits, and the person does not say that it may continue") }
 }
 
 /// A person who was asked for a yes, or said no before, has to say it. Otherwise only a no counts. A question in a stage, or
@@ -45,14 +53,13 @@ pub(super) fn declines(said: &str, config: &Config, stage: &ActiveStage) -> bool
         let asks = !stage.done || stage.turn == Turn::Waiting;
         return go_ahead::holds_back(said) || asks && go_ahead::is_question(said);
     }
-    !lets_continue(said, config, stage, stage.turn != Turn::NeedsYes)
+    !lets_continue(said, config, &stage.cycle, stage.turn != Turn::NeedsYes)
 }
 
 /// `by_name`: a mere assent is not enough.
-fn lets_continue(said: &str, config: &Config, stage: &ActiveStage, by_name: bool) -> bool {
-    let cycle = config.policies.cycle.cycle(&stage.cycle);
-    let names = cycle.map(|cycle| cycle.names(0)).unwrap_or_default();
-    let known: Vec<&str> = names.iter().map(String::as_str).chain([stage.cycle.as_str()]).collect();
+fn lets_continue(said: &str, config: &Config, cycle: &str, by_name: bool) -> bool {
+    let names = config.policies.cycle.cycle(cycle).map(|cycle| cycle.names(0)).unwrap_or_default();
+    let known: Vec<&str> = names.iter().map(String::as_str).chain([cycle]).collect();
     go_ahead::lets_continue(said, &known, by_name)
 }
 

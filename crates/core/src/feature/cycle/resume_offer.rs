@@ -2,6 +2,7 @@
 
 use crate::feature::cycle::effect;
 use crate::feature::cycle::policy::{report_unusable, set_aside_damaged, stage_project};
+use crate::feature::cycle::standing::{CycleOrigin, CycleStanding};
 use crate::feature::cycle::state::{MAX_SESSIONS_TOLD, OUT_OF_CONTEXT, STATE_FILE};
 use crate::feature::cycle::{Cycle, CycleDamage, CycleState, CycleStatus, words};
 use crate::feature::facts::{Facts, Known};
@@ -10,7 +11,9 @@ use crate::feature::verdict::{Audience, Effect, Say, Verdict};
 use crate::meter::short_tokens;
 
 /// A notice that is given once per session.
-const RESUME_OFFERED: &str = "cycle waits";
+pub(super) const RESUME_OFFERED: &str = "cycle waits";
+
+const FROM_ELSEWHERE: &str = "the cycle comes from elsewhere";
 
 /// A session begins in a project whose cycle stopped, or was left in the middle of a stage.
 pub(super) fn offer_resume(facts: &Facts<'_>) -> Verdict {
@@ -37,10 +40,21 @@ pub(super) fn offer_resume(facts: &Facts<'_>) -> Verdict {
             return Verdict::silent("the cycle belongs to another session");
         }
         CycleStatus::Running => return Verdict::silent("the cycle belongs to this session, or to none"),
+        CycleStatus::Failed if state.session_id.as_deref() != Some(session) => {
+            // The person knows of it, and may let it continue here.
+            let is_noted = facts.marks.value().is_some_and(|marks| marks.session.noticed(RESUME_OFFERED));
+            let note = (!is_noted).then(|| Effect::mark(SessionMark::Notice(RESUME_OFFERED.to_owned())));
+            return Verdict { effects: note.into_iter().collect(), ..Verdict::silent("the cycle has ended") };
+        }
         CycleStatus::Failed | CycleStatus::Complete => return Verdict::silent("the cycle has ended"),
     };
     if !facts.person.may_be_there() {
         return Verdict::silent("the session is unattended");
+    }
+    match standing.origin {
+        CycleOrigin::Here => {}
+        CycleOrigin::Elsewhere => return report_foreign(facts, standing, state),
+        CycleOrigin::ElsewhereTold => return Verdict::silent(FROM_ELSEWHERE),
     }
     let told = facts.marks.value().is_some_and(|marks| marks.session.noticed(RESUME_OFFERED));
     if told || state.resume_told.iter().any(|told| told == session) {
@@ -66,6 +80,19 @@ pub(super) fn offer_resume(facts: &Facts<'_>) -> Verdict {
         ],
         ..Verdict::silent(because)
     }
+}
+
+/// Somebody committed the file, or copied it from another machine. It is not rewritten, so a private note says that it was told.
+fn report_foreign(facts: &Facts<'_>, standing: &CycleStanding, state: &CycleState) -> Verdict {
+    let told = effect::Effect::ForeignTold { project: stage_project(facts), text: standing.text.clone() };
+    let to_model = format!(
+        "Leave .claude/{STATE_FILE} as it is: it tells of a cycle that no session on this machine had. The person can take it over with \
+         `tidegate cycle resume`."
+    );
+    let to_user = words::foreign(facts.lang, &state.cycle, &state.stage);
+    let say = |to, text, weight| Say { to, text, weight, explains: false, when_said: Vec::new() };
+    let to_user = Say { when_said: vec![Effect::Cycle(told)], ..say(Audience::User, to_user, 60) };
+    Verdict { says: vec![say(Audience::Model, to_model, 90), to_user], ..Verdict::silent(FROM_ELSEWHERE) }
 }
 
 fn ended_stages(cycle: &Cycle, state: &CycleState) -> Vec<String> {

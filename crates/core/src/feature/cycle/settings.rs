@@ -7,13 +7,13 @@ use serde_json::json;
 
 use crate::feature::cycle::BUILT_IN;
 use crate::feature::cycle::definition;
-use crate::feature::cycle::definition::Cycle;
+use crate::feature::cycle::definition::{BUILT_IN_STAGES, Cycle};
 use crate::feature::cycle::reserved::step_of;
 use crate::settings::preset::Preset;
 use crate::settings::section::{Key, Named, Project, Put, Section, Voice, Wrong, put};
 use crate::settings::setting::{Setting, choices};
 use crate::settings::value::Value;
-use crate::text::reserved::Step;
+use crate::text::reserved::{Step, may_name_step};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CycleMode {
@@ -110,6 +110,17 @@ impl Settings {
                 (0..cycle.stages.len()).filter_map(|at| step_of(&cycle, at)).collect::<Vec<_>>()
             })
             .collect()
+    }
+
+    /// Whether a prompt may name a stage: a quick look before [`Settings::steps`].
+    pub fn may_name_step(&self, prompt: &str) -> bool {
+        let configured = self
+            .cycles
+            .iter()
+            .flat_map(|(_, cycle)| &cycle.stages)
+            .flat_map(|stage| [stage.name.as_str(), stage.skill.rsplit(':').next().unwrap_or_default()]);
+        self.mode != CycleMode::Off
+            && may_name_step(prompt, BUILT_IN_STAGES.iter().map(|(name, _)| *name).chain(configured))
     }
 
     /// The built-in cycle first.

@@ -29,6 +29,17 @@ pub struct StageEvidence {
     pub written: Vec<String>,
 }
 
+/// Where the session that the file names was. Determined only when a session begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CycleOrigin {
+    /// On this machine, or the file names none.
+    #[default]
+    Here,
+    Elsewhere,
+    /// A session heard of it with this content.
+    ElsewhereTold,
+}
+
 /// The state file and its context.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CycleStanding {
@@ -43,6 +54,7 @@ pub struct CycleStanding {
     pub min_left: Vec<u64>,
     /// The session that it steers is gone. Determined only when another session begins.
     pub owner_gone: bool,
+    pub origin: CycleOrigin,
     pub evidence: StageEvidence,
 }
 
@@ -60,7 +72,16 @@ impl CycleStanding {
         let of_project = project.is_none_or(of_project);
         let state = parsed.and_then(|state| state.check_names(cycle.as_ref()).map(|()| state));
         let evidence = StageEvidence::default();
-        CycleStanding { state, text, of_project, cycle, min_left: Vec::new(), owner_gone: false, evidence }
+        CycleStanding {
+            state,
+            text,
+            of_project,
+            cycle,
+            min_left: Vec::new(),
+            owner_gone: false,
+            origin: CycleOrigin::Here,
+            evidence,
+        }
     }
 
     /// Another session with a stage of this cycle under way.

@@ -75,6 +75,15 @@ pub fn is_overtaken(active: &ActiveStage, state: &CycleState, cycle: &Cycle, at:
     own.is_some_and(|own| at > own + 1 || !is_known_done(active, state, &cycle.stages[own]))
 }
 
+/// This session took the run of this file to the stage at `at`, or finished the one before it. What only the file says, anyone may have
+/// written.
+pub fn has_reached(own: &ActiveStage, state: &CycleState, cycle: &Cycle, at: usize) -> bool {
+    let is_run = own.cycle == state.cycle && (own.run.is_none() || own.run == state.started_at);
+    cycle.position(&own.stage).filter(|_| is_run).is_some_and(|reached| {
+        reached >= at || reached + 1 == at && is_known_done(own, state, &cycle.stages[reached])
+    })
+}
+
 /// The file says that the cycle has ended, but the session's own stage is not done: an edit ended it.
 pub fn is_ended_early(active: &ActiveStage, state: &CycleState, cycle: &Cycle) -> bool {
     let own = cycle.position(&active.stage).filter(|_| active.cycle == state.cycle);

@@ -9,7 +9,7 @@ use crate::feature::knowledge::handoff::HandoffHead;
 use crate::feature::knowledge::preserved::Preserved;
 use crate::feature::knowledge::stock::{Confidence, Stock};
 use crate::feature::knowledge::tracked::{FileNumbers, TrackedFile};
-use crate::feature::knowledge::{plan, tracked};
+use crate::feature::knowledge::{conflict, plan, tracked};
 use crate::time::Millis;
 
 needs! {
@@ -84,6 +84,8 @@ pub struct Knowledge {
     pub handoff: Option<Millis>,
     /// A session was told of it.
     pub handoff_told: bool,
+    /// Files with both sides of a merge in them.
+    pub conflicts: Vec<&'static str>,
 }
 
 /// Enough headings to show where the work stands.
@@ -135,6 +137,8 @@ impl Knowledge {
             text_of(HANDOFF_FILE).and_then(|(text, _)| HandoffHead::parse(text)).map(|head| head.at);
         knowledge.handoff_told =
             knowledge.handoff.is_some_and(|at| remembered.nudged.contains(&HandoffHead::set(at)));
+        let has_conflict = |file: &&Persisted<'_>| file.text.is_some_and(conflict::has_conflict);
+        knowledge.conflicts = files.iter().filter(has_conflict).map(|file| file.name).collect();
         knowledge.track_files(files, flow, archive.as_ref());
         knowledge
     }

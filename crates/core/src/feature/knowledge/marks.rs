@@ -27,6 +27,8 @@ pub enum Mark {
     ConstraintSaid { text: String, at: Millis },
     /// The hash of a constraint that the person took back.
     ConstraintLifted(u64),
+    /// The person knows of all that were lifted.
+    LiftTold,
     /// Replaces all sentences in which the person keeps a step of the work to themselves.
     Reserved(Vec<ReservedStep>),
 }
@@ -99,6 +101,8 @@ pub struct Marks {
     pub nudge: Option<Nudge>,
     /// Constraints that the person stated in prompts and did not take back, the newest last.
     pub constraints: Vec<StatedConstraint>,
+    /// Constraints that the person took back, and does not know yet that Tidegate understood it so.
+    pub lifted: Vec<String>,
     /// Steps that the person keeps to themselves, as said in the last two prompts or in a stage.
     pub reserved: Vec<ReservedStep>,
 }
@@ -122,7 +126,8 @@ impl RoomMarks for Marks {
             Mark::Nudged(nudge) => self.nudge = Some(nudge),
             Mark::ConstraintStated(text) => self.keep(StatedConstraint { text, at: None }),
             Mark::ConstraintSaid { text, at } => self.keep(StatedConstraint { text, at: Some(at) }),
-            Mark::ConstraintLifted(hash) => self.constraints.retain(|known| known.hash() != hash),
+            Mark::ConstraintLifted(hash) => self.lift(hash),
+            Mark::LiftTold => self.lifted.clear(),
             Mark::Reserved(reserved) => self.reserved = reserved,
         }
     }
@@ -148,6 +153,9 @@ impl RoomMarks for Marks {
         marks.extend(self.listed.map(Mark::Listed));
         marks.extend(self.handoff.map(Mark::Handoff));
         marks.extend(self.nudge.map(Mark::Nudged));
+        marks.extend(self.lifted.iter().flat_map(|text| {
+            [Mark::ConstraintStated(text.clone()), Mark::ConstraintLifted(fnv::hash(text.bytes()))]
+        }));
         marks.extend(self.constraints.iter().cloned().map(|StatedConstraint { text, at }| match at {
             Some(at) => Mark::ConstraintSaid { text, at },
             None => Mark::ConstraintStated(text),
@@ -160,9 +168,17 @@ impl RoomMarks for Marks {
 impl Marks {
     fn keep(&mut self, new: StatedConstraint) {
         self.constraints.retain(|known| known.text != new.text);
+        self.lifted.retain(|known| *known != new.text);
         self.constraints.push(new);
         let over = self.constraints.len().saturating_sub(MOST_CONSTRAINTS);
         self.constraints.drain(..over);
+    }
+
+    fn lift(&mut self, hash: u64) {
+        let Some(at) = self.constraints.iter().position(|known| known.hash() == hash) else { return };
+        self.lifted.push(self.constraints.remove(at).text);
+        let over = self.lifted.len().saturating_sub(MOST_CONSTRAINTS);
+        self.lifted.drain(..over);
     }
 
     fn held(&self, since_boundary: bool) -> Option<Mark> {
@@ -188,6 +204,7 @@ pub(in crate::feature) mod tests {
             "[a-d]{1,3}".prop_map(Mark::ConstraintStated),
             ("[a-d]{1,3}", 0u64..4).prop_map(|(text, at)| Mark::ConstraintSaid { text, at: Millis(at) }),
             "[a-d]{1,3}".prop_map(|text| Mark::ConstraintLifted(fnv::hash(text.bytes()))),
+            Just(Mark::LiftTold),
             ("[a-d]{1,3}", any::<bool>())
                 .prop_map(|(text, old)| Mark::Reserved(vec![ReservedStep { text, old }])),
         ]

@@ -30,6 +30,7 @@ pub mod differences;
 pub mod boundary;
 pub mod compaction;
 pub mod compound_nudge;
+pub mod conflict;
 pub mod constraint;
 pub mod document;
 pub mod effect;
@@ -55,6 +56,7 @@ use crate::feature::Feature;
 use crate::feature::config::Config;
 use crate::feature::facts::Facts;
 use crate::feature::knowledge::compaction::CompactionMode;
+use crate::feature::knowledge::constraint::OwnWords;
 use crate::feature::marks::{Mark as AnyMark, Marks, Note};
 
 pub struct Room;
@@ -65,12 +67,14 @@ impl Feature for Room {
     type Effect = effect::Effect;
 
     fn observe(facts: &Facts<'_>, config: &Config) -> Vec<AnyMark> {
+        let Some(prompt) = stated::prompt(facts) else { return Vec::new() };
+        let own = OwnWords::of(&prompt);
         // A cycle asks for them, whether or not a compaction is looked after.
-        let reserved = stated::reserved(facts, config).map(AnyMark::from);
+        let reserved = stated::reserved(facts, config, &prompt, &own).map(AnyMark::from);
         if config.policies.compaction.mode == CompactionMode::Off {
             return reserved.into_iter().collect();
         }
-        stated::changes(facts).into_iter().map(AnyMark::from).chain(reserved).collect()
+        stated::changes(facts, &prompt, &own).into_iter().map(AnyMark::from).chain(reserved).collect()
     }
 
     /// Lost facts are told once, and the messages kept next to the summary must be read first.

@@ -1,31 +1,35 @@
 //! The constraints of a session, and the steps that are reserved, in the words of its person.
 
+use std::borrow::Cow;
+
 use crate::event::EventKind;
 use crate::feature::config::Config;
 use crate::feature::facts::Facts;
-use crate::feature::knowledge::constraint;
+use crate::feature::knowledge::constraint::{self, OwnWords};
 use crate::feature::knowledge::key_facts::{FactKind, KeyFact, stated_fact};
 use crate::feature::knowledge::marks::{Mark, ReservedStep, StatedConstraint};
 use crate::redact::redact;
 use crate::text::fnv;
-use crate::text::reserved::reserves;
+use crate::text::reserved::reserves_any;
+
+/// What the person typed, if this event is their prompt.
+pub(super) fn prompt<'f>(facts: &'f Facts<'_>) -> Option<Cow<'f, str>> {
+    let event = facts.event;
+    let is_prompt = event.kind == EventKind::UserPromptSubmit && event.is_main_thread();
+    is_prompt.then(|| facts.typed_prompt())?
+}
 
 /// The constraints that this prompt takes back, then those that it states.
-pub(super) fn changes(facts: &Facts<'_>) -> Vec<Mark> {
-    let event = facts.event;
-    if event.kind != EventKind::UserPromptSubmit || !event.is_main_thread() {
-        return Vec::new();
-    }
-    let Some(prompt) = facts.typed_prompt() else { return Vec::new() };
+pub(super) fn changes(facts: &Facts<'_>, prompt: &str, own: &OwnWords<'_>) -> Vec<Mark> {
     let known = known(facts);
-    let lifted = constraint::lifted(known, &prompt);
+    let lifted = own.lifted(known);
     let mut marks: Vec<Mark> =
         lifted.iter().map(|text| Mark::ConstraintLifted(fnv::hash(text.bytes()))).collect();
-    if constraint::find_constraints(&prompt).is_empty() {
+    if own.constraints().is_empty() {
         return marks;
     }
     // All of the prompt: a secret may reach over several sentences.
-    let redacted = redact(&prompt);
+    let redacted = redact(prompt);
     for sentence in constraint::find_constraints(&redacted.text) {
         let text = constraint::quotation(sentence);
         if !known.iter().any(|known| known.text == text) || lifted.contains(&text.as_str()) {
@@ -39,28 +43,26 @@ pub(super) fn changes(facts: &Facts<'_>) -> Vec<Mark> {
 const MOST_RESERVED: usize = 5;
 
 /// The steps that this prompt and the ones before it keep for the person.
-pub(super) fn reserved(facts: &Facts<'_>, config: &Config) -> Option<Mark> {
-    let event = facts.event;
-    if event.kind != EventKind::UserPromptSubmit || !event.is_main_thread() {
-        return None;
-    }
-    let (prompt, marks) = (facts.typed_prompt()?, facts.marks.value()?);
+pub(super) fn reserved(facts: &Facts<'_>, config: &Config, prompt: &str, own: &OwnWords<'_>) -> Option<Mark> {
+    let marks = facts.marks.value()?;
     let known = &marks.knowledge.reserved;
-    let steps = config.policies.cycle.steps();
-    let is_reserving = |sentence: &str| steps.iter().any(|step| reserves(sentence, step));
-    let mut new: Vec<String> =
-        constraint::own_sentences(&prompt).into_iter().filter(|said| is_reserving(said)).collect();
+    let cycles = &config.policies.cycle;
+    let mut new = Vec::new();
+    if cycles.may_name_step(prompt) {
+        let steps = cycles.steps();
+        let is_reserving = |sentence: &str| reserves_any(sentence, &steps);
+        new = own.quotations(is_reserving);
+        if !new.is_empty() {
+            // All of the prompt: a secret may reach over several sentences.
+            new = OwnWords::of(&redact(prompt).text).quotations(is_reserving);
+        }
+    }
     if new.is_empty() && known.is_empty() {
         return None;
     }
-    if !new.is_empty() {
-        // All of the prompt: a secret may reach over several sentences.
-        let redacted = redact(&prompt).text;
-        new = constraint::own_sentences(&redacted).into_iter().filter(|said| is_reserving(said)).collect();
-    }
     let in_stage = marks.cycle.stage.is_some();
     let texts: Vec<&str> = known.iter().map(|known| known.text.as_str()).collect();
-    let lifted = constraint::lifted(&texts, &prompt);
+    let lifted = own.lifted(&texts);
     let kept = known.iter().filter(|known| {
         (in_stage || !known.old) && !lifted.contains(&known.text.as_str()) && !new.contains(&known.text)
     });

@@ -129,6 +129,41 @@ pub(super) fn handoff_waits(lang: Lang, minutes_old: u64) -> String {
     }
 }
 
+/// With the number of further ones.
+pub(super) fn constraint_lifted(lang: Lang, first: &str, more: usize) -> String {
+    let first = cut_to_word(first, LONGEST_QUOTE);
+    match lang {
+        Lang::En => {
+            let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+            format!(
+                "Tidegate: you took back \"{first}\"{more}, so Claude is not reminded of it any more. `tidegate constraints` lists \
+                 what is kept."
+            )
+        }
+        Lang::Ja => {
+            let more = if more == 0 { String::new() } else { format!("ほか{more}件") };
+            format!(
+                "Tidegate: 「{first}」{more}は取り消されたものとして、Claude に思い出させるのをやめます。残りの制約: `tidegate constraints`"
+            )
+        }
+    }
+}
+
+/// Files with conflict markers of Git.
+pub(super) fn conflicts(lang: Lang, names: &[&str]) -> String {
+    match lang {
+        Lang::En => format!(
+            "Tidegate: {} in {CONTEXT_FOLDER} has conflict markers from a Git merge. Tidegate changes nothing there until you \
+             resolve them.",
+            names.join(" and ")
+        ),
+        Lang::Ja => format!(
+            "Tidegate: {CONTEXT_FOLDER} の {} に Git のマージの競合が残っています。解消されるまで Tidegate は書き換えません。",
+            names.join("、")
+        ),
+    }
+}
+
 /// In the status line.
 pub fn unpromoted_entries(lang: Lang, entries: usize) -> String {
     match lang {

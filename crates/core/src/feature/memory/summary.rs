@@ -79,11 +79,20 @@ pub fn summarise_locally(relay: &Relay, lang: Option<Lang>) -> RelaySummary {
 
 /// The first line of the question with words in it.
 pub fn title(relay: &Relay) -> String {
-    let asked = plain_text(&relay.prompt);
+    let asked = announced_heading(&relay.prompt).unwrap_or_else(|| plain_text(&relay.prompt));
     let says =
         |line: &&str| line.chars().any(char::is_alphanumeric) && !matches!(*line, "[image]" | "[document]");
     let line = asked.lines().map(str::trim).find(says);
     cut_to_word(line.or(asked.lines().next()).unwrap_or_default(), TITLE).into_owned()
+}
+
+/// The heading right below a first line that only announces it: sessions that carry out a plan begin with the same line,
+/// and the heading is what tells them apart.
+fn announced_heading(prompt: &str) -> Option<String> {
+    let mut lines = prompt.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.next().filter(|first| first.ends_with([':', '：']) && !first.starts_with('#'))?;
+    let heading = lines.next().filter(|second| second.starts_with("# "))?;
+    Some(plain_text(heading)).filter(|plain| plain.chars().any(char::is_alphanumeric))
 }
 
 /// The language of the question if it is recognisable, else the person's.
@@ -365,6 +374,11 @@ mod tests {
             ("# Plan\nmore", "Plan"),
             ("---\n```\ncode\n```\n- do this", "do this"),
             ("[image]\nwhat is this?", "what is this?"),
+            ("Implement the following plan:\n\n# Plan: Retry uploads\n\n## Context\n", "Plan: Retry uploads"),
+            ("次の計画を実装してください：\n# 再送の追加\n", "再送の追加"),
+            ("Do this:\n- retry\n# Later\n", "Do this:"),
+            ("Do this:\n# ---\n", "Do this:"),
+            ("Do this:\n#!/bin/sh\n", "Do this:"),
             ("[image]", "[image]"),
             ("", ""),
             (

@@ -47,6 +47,9 @@ pub struct SaidPressure {
     /// The person got an early warning in this session.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub told_early: bool,
+    /// Said in the session that this one is a fork of: the public copy has no numbers of this one yet.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub before_fork: bool,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]

@@ -127,6 +127,7 @@ impl Policy for Pressure {
             looked: None,
             notes: given.notes,
             told_early: given.told_early,
+            before_fork: false,
         };
         let remember = |now: SaidPressure| {
             let publish = effect::Effect::Publish { level, reading: Some(reading.clone()) };
@@ -142,7 +143,10 @@ impl Policy for Pressure {
                     if is_first_reading(facts, &given, reading) { remember(now) } else { Vec::new() };
                 Verdict { effects, ..Verdict::silent("below the first level") }
             }
-            Ordering::Equal => Verdict::silent("this level was said before"),
+            Ordering::Equal => {
+                let effects = if given.before_fork { remember(now) } else { Vec::new() };
+                Verdict { effects, ..Verdict::silent("this level was said before") }
+            }
             // Use fell (a rewind), or the window grew: the next level may be said again.
             Ordering::Less if use_fell(&given, &now) => {
                 Verdict { effects: remember(now), ..Verdict::silent("use fell; the warning can come again") }
@@ -189,11 +193,12 @@ fn concerns_person(facts: &Facts<'_>, level: PressureLevel, notes: usize) -> boo
     facts.person.may_be_there() && (level == PressureLevel::Urgent || !knows)
 }
 
-/// The public copy still says that the reading is unknown since the compaction.
+/// The public copy still says that the reading is unknown since the compaction, or since the fork began.
 fn is_first_reading(facts: &Facts<'_>, given: &SaidPressure, reading: &Reading) -> bool {
     let boundary = facts.marks.value().and_then(|marks| marks.session.boundary);
     // The compaction's own estimate is too low.
-    reading.source != Source::Boundary && boundary.is_some_and(|boundary| given.at < boundary)
+    let follows_boundary = boundary.is_some_and(|boundary| given.at < boundary);
+    reading.source != Source::Boundary && (follows_boundary || given.before_fork)
 }
 
 /// A few tokens less are jitter: tools come and go in a request.

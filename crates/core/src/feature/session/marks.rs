@@ -93,6 +93,8 @@ pub enum Note {
     Lost,
     /// How many key facts the last summary kept, for the person.
     Kept,
+    /// A compaction began whose end only the transcript will tell.
+    Compacting,
     /// Entries of the flow that are not reviewed.
     Promote,
     /// Code was written, but no entry since.

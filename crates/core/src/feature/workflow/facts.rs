@@ -10,6 +10,8 @@ pub struct WorkflowFacts {
     pub standing: Known<WorkflowStanding>,
     /// Read only when a session starts.
     pub left: Vec<LeftWorkflow>,
+    /// The skill that is about to be invoked runs in an agent of its own.
+    pub forks: bool,
 }
 
 impl WorkflowFacts {
@@ -36,6 +38,8 @@ pub struct LeftWorkflow {
     pub standing: Known<WorkflowStanding>,
     /// That session has ended, or its client is gone. `false` if it runs or if that is not known.
     pub is_over: bool,
+    /// An agent of that session started the client of this one.
+    pub is_above: bool,
     /// Sessions that heard of it since it was left.
     pub told: usize,
 }

@@ -98,6 +98,9 @@ pub struct AttachedWorkflow {
     /// When the manifest was last seen missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gone: Option<Millis>,
+    /// An agent of the session that has the workflow started this one, so that all of its work is an agent's.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub below: bool,
 }
 
 /// A phase as observed in a manifest.
@@ -169,7 +172,7 @@ impl AttachedWorkflow {
     /// This session saw the gate pending, or worked on the phase before it. Then it is closed here, even if another session has
     /// the workflow now: a session can be made up for that.
     pub fn concerns(&self, gate: &Gate) -> bool {
-        self.saw_pending(gate.number) || self.seen(gate.after).is_some()
+        self.below || self.saw_pending(gate.number) || self.seen(gate.after).is_some()
     }
 
     /// In the order of the phases.

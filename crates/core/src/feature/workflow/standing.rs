@@ -117,6 +117,7 @@ impl WorkflowStanding {
             workflow: manifest.name.clone(),
             of: manifest.workflow.phases.len(),
             gone: self.attached.as_ref().and_then(|attached| attached.gone),
+            below: self.attached.as_ref().is_some_and(|attached| attached.below),
             ..AttachedWorkflow::default()
         };
         if let Some(number) = manifest.current {

@@ -6,11 +6,9 @@ use super::payload::{self, ContextWindow, Payload};
 use super::tools;
 use crate::event::action::Exit;
 use crate::event::prompt::{Author, EndedAgent, EndedTask, Notice, Prompt};
-use crate::event::{
-    BackgroundTask, Event, EventKind, FailedStep, PROMPT_HEAD, Permission, Start, Thread, UnreadableEvent,
-};
+use crate::event::{BackgroundTask, Event, EventKind, PROMPT_HEAD, Permission, Start, UnreadableEvent};
 use crate::host::{Host, head};
-use crate::text::json::{Field, LongText, read_object};
+use crate::text::json::{LongText, read_object};
 
 /// Enough to tell a person's prompt from the host's.
 const FIRST_WORDS: usize = 64;
@@ -36,16 +34,12 @@ pub(super) fn parse(bytes: &[u8], registered: Option<EventKind>) -> Result<Event
     let name = std::mem::take(&mut payload.hook_event_name);
     let begun = head::begin(Host::ClaudeCode, name, &payload.session_id, registered)?;
     let kind = begun.kind;
-    let starts = kind == EventKind::SessionStart;
-    let start = starts.then(|| start(payload.source.get().map(AsRef::as_ref)));
+    let start = (kind == EventKind::SessionStart).then(|| head::start(payload.source.get()));
     let prompt = payload.prompt.get().filter(|_| kind == EventKind::UserPromptSubmit);
     let prompt = prompt.map(|text| prompt_of(*text, payload.source.get().map(AsRef::as_ref)));
     let action = tools::action(kind, &mut payload);
     Ok(Event {
-        thread: match payload.agent_id {
-            Field::Missing => Thread::Main,
-            id => Thread::Agent { id: id.value(), kind: payload.agent_type.value() },
-        },
+        thread: head::thread(payload.agent_id, payload.agent_type),
         turn: payload.prompt_id.value(),
         cwd: payload.cwd.value(),
         transcript: payload.transcript_path.value(),
@@ -64,11 +58,7 @@ pub(super) fn parse(bytes: &[u8], registered: Option<EventKind>) -> Result<Event
         tasks: payload.background_tasks.value().unwrap_or_default().0.into_iter().map(task).collect(),
         held_before: payload.stop_hook_active.value().unwrap_or_default(),
         permission: payload.permission_mode.value().map(permission),
-        tool: match payload.tool_name {
-            Field::Value(tool) => Ok(tool),
-            Field::Missing => Err(FailedStep::MemberMissing("tool_name")),
-            Field::WrongType => Err(FailedStep::MemberType("tool_name")),
-        },
+        tool: head::required(payload.tool_name, "tool_name"),
         call: payload.tool_use_id.value(),
         action,
         context: payload.context_window.get().map(ContextWindow::context),
@@ -77,17 +67,6 @@ pub(super) fn parse(bytes: &[u8], registered: Option<EventKind>) -> Result<Event
         task_subject: payload.task_subject.value(),
         ..begun
     })
-}
-
-fn start(source: Option<&str>) -> Start {
-    match source {
-        Some("startup") => Start::Startup,
-        Some("resume") => Start::Resume,
-        Some("clear") => Start::Clear,
-        Some("compact") => Start::Compact,
-        Some("fork") => Start::Fork,
-        _ => Start::Other,
-    }
 }
 
 /// In some modes the host's own rules decide: for files in its own folder, and for whatever a path in the

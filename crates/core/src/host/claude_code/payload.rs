@@ -55,6 +55,15 @@ wire_object! {
         name: Cow<'a, str>,
         topic_id: u64,
         prompt: LongText<'a>,
+        to: Cow<'a, str>,
+        message: SentMessage<'a>,
+    }
+}
+
+wire_object! {
+    /// A message to an agent, if it is not a text.
+    pub(super) struct SentMessage<'a> {
+        kind as "type": Cow<'a, str>,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::payload::{Payload, ToolInput};
+use super::payload::{Payload, SentMessage, ToolInput};
 use super::question;
 use crate::event::action::{Action, Exit, McpCall, ShellCommand};
 use crate::event::{EventKind, FailedStep};
@@ -14,6 +14,11 @@ const COMMAND_LONGEST: usize = 64 * 1024;
 
 /// Tools that start agents. Older versions call `Agent` `Task`; `Workflow` runs a script that starts many.
 pub const SPAWNING_TOOLS: &[&str] = &["Agent", "Task", "Workflow"];
+
+/// Tools that can give work to an agent in another way: to one that was started before, or by a skill that runs in one.
+pub const AGENT_TOOLS: &[&str] = &[MESSAGE_TOOL, "Skill"];
+
+const MESSAGE_TOOL: &str = "SendMessage";
 
 /// The client's other tools. A scenario fails at a tool that neither list has, until its place is decided.
 pub const OTHER_TOOLS: &[&str] = &[
@@ -34,9 +39,6 @@ pub const OTHER_TOOLS: &[&str] = &[
     "Read",
     "ReportFindings",
     "ScheduleWakeup",
-    // Speaks to an agent that was started before.
-    "SendMessage",
-    "Skill",
     "TaskCreate",
     "TaskGet",
     "TaskList",
@@ -84,6 +86,13 @@ pub(super) fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'
                 answer: response.and_then(|response| response.content.get()?.0),
             }
         }
+        MESSAGE_TOOL => {
+            if gives_work(&known(input)) {
+                Action::Message
+            } else {
+                Action::Other
+            }
+        }
         question::TOOL => Action::Question,
         "Read" => Action::Read(known(input).file_path.value()),
         "TaskStop" | "KillShell" => Action::StopTask(known(input).task_id.value()),
@@ -91,15 +100,22 @@ pub(super) fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'
         "CronCreate" | "ScheduleWakeup" => Action::Schedule(known(input).prompt.value()),
         name if name.starts_with("mcp__") => {
             let ToolInput { file_path, path, notebook_path, topic_id, .. } = known(input);
-            let topic = topic_id.value().and_then(|id| i64::try_from(id).ok());
             Action::Mcp(McpCall {
                 own_tool: head::own_tool(tool),
-                topic: topic.filter(|id| *id > 0),
+                topic: head::topic(topic_id),
                 path: file_path.value().or(path.value()).or(notebook_path.value()),
             })
         }
         _ => Action::Other,
     }
+}
+
+/// Not an answer to whoever started this agent, and not the end of another one.
+fn gives_work(input: &ToolInput<'_>) -> bool {
+    let is_end =
+        |message: &SentMessage<'_>| message.kind.get().is_some_and(|kind| kind.starts_with("shutdown_"));
+    let is_above = |to: &Cow<'_, str>| matches!(to.as_ref(), "main" | "team-lead");
+    !input.message.get().is_some_and(is_end) && !input.to.get().is_some_and(is_above)
 }
 
 fn shell_command<'a>(
@@ -128,16 +144,7 @@ fn edited<'a>(
     member: &'static str,
     path: impl FnOnce(ToolInput<'a>) -> Field<Cow<'a, str>>,
 ) -> Result<Vec<Cow<'a, str>>, FailedStep> {
-    let input = match input {
-        Field::Missing => return Err(FailedStep::MemberMissing("tool_input")),
-        Field::WrongType => return Err(FailedStep::MemberType("tool_input")),
-        Field::Value(input) => input,
-    };
-    match path(input) {
-        Field::Value(path) if !path.is_empty() => Ok(vec![path]),
-        Field::Value(_) | Field::Missing => Err(FailedStep::MemberMissing(member)),
-        Field::WrongType => Err(FailedStep::MemberType(member)),
-    }
+    head::one_path(path(head::required(input, "tool_input")?), member)
 }
 
 /// A successful event means status 0, with one exception: the host takes a 1 from `grep`, `diff` and the like

@@ -1,23 +1,19 @@
 //! From a payload of Codex to an event.
 
 use std::borrow::Cow;
-use std::path::Path;
 
-use super::patch::patched_files;
 use super::payload::{Payload, ToolInput};
 use super::transcript::MACHINE;
 use crate::event::action::{Action, Exit, McpCall, ShellCommand};
-use crate::event::prompt::{Author, Prompt};
-use crate::event::{Event, EventKind, FailedStep, PROMPT_HEAD, Permission, Start, Thread, UnreadableEvent};
+use crate::event::prompt::Prompt;
+use crate::event::{Event, EventKind, FailedStep, Permission, UnreadableEvent};
+use crate::host::patch::{PATCH_LONGEST, patched_paths};
 use crate::host::{Host, head};
 use crate::shell;
 use crate::text::json::{Field, LongText, read_object};
 
 /// A longer command line is not inspected.
 const COMMAND_LONGEST: usize = 64 * 1024;
-
-/// Codex's own limit for a payload is smaller.
-const PATCH_LONGEST: usize = 64 * 1024 * 1024;
 
 /// The name for the shell, whatever the tool is called in the version.
 const SHELL: &str = "Bash";
@@ -32,15 +28,13 @@ pub(super) fn parse(bytes: &[u8], registered: Option<EventKind>) -> Result<Event
     let name = std::mem::take(&mut payload.hook_event_name);
     let begun = head::begin(Host::Codex, name, &payload.session_id, registered)?;
     let kind = begun.kind;
-    let start = (kind == EventKind::SessionStart).then(|| start(payload.source.get().map(AsRef::as_ref)));
+    let start = (kind == EventKind::SessionStart).then(|| head::start(payload.source.get()));
     let prompt = payload.prompt.get().filter(|_| kind == EventKind::UserPromptSubmit);
-    let prompt = prompt.map(|text| Prompt { text: *text, author: author(*text), notice: None });
+    let prompt =
+        prompt.map(|text| Prompt { text: *text, author: head::author(*text, &MACHINE), notice: None });
     let action = action(kind, &mut payload);
     Ok(Event {
-        thread: match payload.agent_id {
-            Field::Missing => Thread::Main,
-            id => Thread::Agent { id: id.value(), kind: payload.agent_type.value() },
-        },
+        thread: head::thread(payload.agent_id, payload.agent_type),
         turn: payload.turn_id.value(),
         cwd: payload.cwd.value(),
         transcript: payload.transcript_path.value(),
@@ -53,11 +47,7 @@ pub(super) fn parse(bytes: &[u8], registered: Option<EventKind>) -> Result<Event
         last_message: payload.last_assistant_message.value(),
         held_before: payload.stop_hook_active.value().unwrap_or_default(),
         permission: payload.permission_mode.value().map(permission),
-        tool: match payload.tool_name {
-            Field::Value(tool) => Ok(tool),
-            Field::Missing => Err(FailedStep::MemberMissing("tool_name")),
-            Field::WrongType => Err(FailedStep::MemberType("tool_name")),
-        },
+        tool: head::required(payload.tool_name, "tool_name"),
         call: payload.tool_use_id.value(),
         action,
         ..begun
@@ -68,26 +58,6 @@ fn permission(mode: Cow<'_, str>) -> Permission<'_> {
     Permission { asks_nobody: matches!(mode.as_ref(), "bypassPermissions" | "dontAsk"), mode }
 }
 
-fn start(source: Option<&str>) -> Start {
-    match source {
-        Some("startup") => Start::Startup,
-        Some("resume") => Start::Resume,
-        Some("clear") => Start::Clear,
-        Some("compact") => Start::Compact,
-        _ => Start::Other,
-    }
-}
-
-fn author(text: LongText<'_>) -> Author {
-    let head = text.head(PROMPT_HEAD);
-    let head = head.trim_start();
-    match head {
-        _ if MACHINE.iter().any(|start| head.starts_with(start)) => Author::Host,
-        _ if head.starts_with('/') => Author::PersonByCommand,
-        _ => Author::Person,
-    }
-}
-
 /// Moves members out of the tool's input.
 fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'a> {
     let Some(tool) = payload.tool_name.get() else { return Action::Other };
@@ -95,7 +65,7 @@ fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'a> {
     let cwd = payload.cwd.get().map(AsRef::as_ref);
     let known = |input: Field<ToolInput<'a>>| input.value().unwrap_or_default();
     match tool.as_ref() {
-        PATCH => Action::Edit(patched(&input, cwd)),
+        PATCH => Action::Edit(patched(input, cwd)),
         SHELL => {
             let response = payload.tool_response.get().map(|response| response.0);
             shell_action(kind, &input, response)
@@ -112,10 +82,9 @@ fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'a> {
         }
         name if name.starts_with("mcp__") => {
             let ToolInput { file_path, path, topic_id, .. } = known(input);
-            let topic = topic_id.value().and_then(|id| i64::try_from(id).ok());
             Action::Mcp(McpCall {
                 own_tool: head::own_tool(tool),
-                topic: topic.filter(|id| *id > 0),
+                topic: head::topic(topic_id),
                 path: file_path.value().or(path.value()),
             })
         }
@@ -124,27 +93,11 @@ fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'a> {
 }
 
 /// Paths are relative to the working directory.
-fn patched<'a>(input: &Field<ToolInput<'a>>, cwd: Option<&str>) -> Result<Vec<Cow<'a, str>>, FailedStep> {
-    let input = match input {
-        Field::Missing => return Err(FailedStep::MemberMissing("tool_input")),
-        Field::WrongType => return Err(FailedStep::MemberType("tool_input")),
-        Field::Value(input) => input,
-    };
-    let patch = match input.command {
-        Field::Missing => return Err(FailedStep::MemberMissing("tool_input.command")),
-        Field::WrongType => return Err(FailedStep::MemberType("tool_input.command")),
-        Field::Value(patch) => patch,
-    };
-    let patch = patch.whole(PATCH_LONGEST).ok_or(FailedStep::MemberType("tool_input.command"))?;
-    let files = patched_files(&patch);
-    if files.is_empty() {
-        return Err(FailedStep::MemberMissing("a file in tool_input.command"));
-    }
-    let from_root = |file: String| match cwd {
-        Some(cwd) => Cow::Owned(Path::new(cwd).join(file).to_string_lossy().into_owned()),
-        None => Cow::Owned(file),
-    };
-    Ok(files.into_iter().map(from_root).collect())
+fn patched<'a>(input: Field<ToolInput<'a>>, cwd: Option<&str>) -> Result<Vec<Cow<'a, str>>, FailedStep> {
+    const MEMBER: &str = "tool_input.command";
+    let patch = head::required(head::required(input, "tool_input")?.command, MEMBER)?;
+    let patch = patch.whole(PATCH_LONGEST).ok_or(FailedStep::MemberType(MEMBER))?;
+    patched_paths(&patch, cwd).ok_or(FailedStep::MemberMissing("a file in tool_input.command"))
 }
 
 /// The payload has no exit status: Codex writes it into the rollout.

@@ -2,7 +2,6 @@
 
 mod capabilities;
 mod event;
-mod patch;
 mod payload;
 mod reply;
 mod transcript;
@@ -19,8 +18,6 @@ use crate::host::transcript::{ConversationOrigin, Sought, TranscriptEntry, Trans
 use crate::host::variables::{HostVariables, Lookup};
 use crate::host::window::{HostSettings, Window};
 use crate::host::{Host, HostWing, head};
-
-pub(super) use patch::patched_files;
 
 pub struct Wing;
 

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 
 use serde::de::{IgnoredAny, MapAccess, SeqAccess};
 
-use super::patch::patched_files;
 use crate::event::action::Exit;
+use crate::host::patch::patched_files;
 use crate::host::person::Person;
 use crate::host::transcript::{
     AnswerEntry, BoundaryEntry, CallResult, CallTask, CallText, CommandEnd, ContentPart, ContextCount,

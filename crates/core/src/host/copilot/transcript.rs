@@ -7,10 +7,12 @@ use std::borrow::Cow;
 
 use serde::de::{IgnoredAny, MapAccess, SeqAccess};
 
+use super::event::MACHINE;
+use crate::host::patch::patched_files;
 use crate::host::transcript::{
-    AnswerEntry, BoundaryEntry, CallResult, CallTask, CallText, ContentPart, ConversationOrigin,
-    EntryContent, EntryKind, LazyText, PromptEntry, Sought, ToolCall, ToolResult, TranscriptEntry,
-    TranscriptParser,
+    AnswerEntry, BoundaryEntry, CallResult, CallTask, CallText, ContentPart, ContextCount,
+    ConversationOrigin, Counted, EntryContent, EntryKind, LazyText, PromptEntry, RequestTokens, Sought,
+    ToolCall, ToolResult, TranscriptEntry, TranscriptParser,
 };
 use crate::text::json::{Field, LongText, Member, Verbatim, read_object, wire_key, wire_object};
 use crate::text::search::Needle;
@@ -21,7 +23,11 @@ const ANSWER: &str = "assistant.message";
 const RESULT: &str = "tool.execution_complete";
 const BOUNDARY: &str = "session.compaction_complete";
 const START: &str = "session.start";
+const USAGE: &str = "session.usage_record";
+/// The newest line at the time of an event.
+const HOOK: &str = "hook.start";
 
+const PATCH: &str = "apply_patch";
 const EDITORS: [&str; 3] = ["create", "edit", "str_replace_editor"];
 
 pub(super) fn parser(kinds: &[Sought]) -> TranscriptParser {
@@ -32,10 +38,9 @@ pub(super) fn parser(kinds: &[Sought]) -> TranscriptParser {
             Sought::Results => &[RESULT],
             Sought::Boundaries => &[BOUNDARY],
             Sought::Origins => &[START],
-            // Everything that is typed becomes a prompt.
-            Sought::Added | Sought::Rewritten | Sought::RepeatedOutput | Sought::Endings | Sought::Counts => {
-                &[]
-            }
+            Sought::Counts => &[USAGE, HOOK],
+            // Everything that is typed becomes a prompt, and results say how a command ended.
+            Sought::Added | Sought::Rewritten | Sought::RepeatedOutput | Sought::Endings => &[],
         }
     };
     let needles = kinds.iter().flat_map(needles).map(|text| Needle::new(text.as_bytes()));
@@ -77,7 +82,7 @@ fn entry(line: &[u8]) -> Option<TranscriptEntry<'_>> {
             // Messages of skills, agents and hooks name their source.
             let is_typed = said.source.get().is_none_or(|source| source == "user");
             let typed = said.content.get().filter(|_| is_typed);
-            let typed = typed.map(|content| LazyText { json: content.0, read: typed_text });
+            let typed = typed.map(|content| LazyText { json: content.0, read: prompt_text });
             let prompt = PromptEntry {
                 is_hidden: !is_typed,
                 repeats_output: false,
@@ -105,13 +110,24 @@ fn entry(line: &[u8]) -> Option<TranscriptEntry<'_>> {
         }
         Some(BOUNDARY) => {
             let done = read_object::<WireCompaction<'_>>(data.as_bytes()).ok()?;
-            let boundary = BoundaryEntry { left: done.left.value(), kept: Vec::new(), summary: None };
+            let summary = Some(LazyText { json: data, read: summary });
+            let boundary = BoundaryEntry { left: done.left.value(), kept: Vec::new(), summary };
             let kind = if done.success.get() == Some(&false) {
                 EntryKind::Other
             } else {
                 EntryKind::Boundary(boundary)
             };
             (kind, None)
+        }
+        Some(USAGE) => {
+            let record = read_object::<WireRecord<'_>>(data.as_bytes()).ok()?;
+            let usage = record.usage.value().unwrap_or_default();
+            // The input counts what came from the cache, too, and the next request holds the answer.
+            let answer = usage.output.get().copied().unwrap_or_default();
+            let used = usage.input.get().copied().filter(|input| *input > 0);
+            let tokens = used.map(|input| RequestTokens { used: input.saturating_add(answer), answer });
+            let window = usage.window.value().filter(|window| *window > 0);
+            (EntryKind::Count(ContextCount { of: Counted::Request, tokens, window }), None)
         }
         _ => (EntryKind::Other, None),
     };
@@ -129,6 +145,16 @@ fn entry(line: &[u8]) -> Option<TranscriptEntry<'_>> {
     })
 }
 
+fn summary(data: &str) -> Option<String> {
+    let done = read_object::<WireCompaction<'_>>(data.as_bytes()).ok()?;
+    done.summary.get().map(|summary| summary.lossy().into_owned())
+}
+
+/// The reason of a blocked stop is written down like a prompt.
+fn prompt_text(json: &str) -> Option<String> {
+    typed_text(json).filter(|text| !MACHINE.iter().any(|start| text.starts_with(start)))
+}
+
 fn typed_text(json: &str) -> Option<String> {
     let text = serde_json::from_str::<Field<LongText<'_>>>(json).ok()?.value()?.lossy().trim().to_owned();
     Some(text).filter(|text| !text.is_empty())
@@ -141,8 +167,10 @@ fn answer_parts(json: &str) -> Option<Vec<ContentPart<'_>>> {
     let calls = said.requests.value().unwrap_or_default().0;
     parts.extend(calls.into_iter().map(|call| {
         let tool = call.name.value().unwrap_or_default();
-        let input = call.arguments.value().unwrap_or_default();
-        let is_edit = EDITORS.contains(&tool.as_ref());
+        let is_patch = tool == PATCH;
+        let json = call.arguments.get().map(|arguments| arguments.0).unwrap_or_default();
+        let input = read_object::<WireArguments<'_>>(json.as_bytes()).unwrap_or_default();
+        let is_edit = is_patch || EDITORS.contains(&tool.as_ref());
         let task = match tool.as_ref() {
             "bash" | "powershell" => input
                 .command
@@ -152,13 +180,14 @@ fn answer_parts(json: &str) -> Option<Vec<ContentPart<'_>>> {
             _ => CallTask::Other,
         };
         let file = input.path.value().filter(|path| is_edit && !path.is_empty());
-        ContentPart::Call(ToolCall {
-            id: call.id.value().unwrap_or_default(),
-            tool,
-            is_edit,
-            files: file.into_iter().collect(),
-            task,
-        })
+        let files = if is_patch {
+            let patch = serde_json::from_str::<Field<LongText<'_>>>(json).ok().and_then(Field::value);
+            let files = patch.map(|patch| patched_files(&patch.lossy())).unwrap_or_default();
+            files.into_iter().map(Cow::Owned).collect()
+        } else {
+            file.into_iter().collect()
+        };
+        ContentPart::Call(ToolCall { id: call.id.value().unwrap_or_default(), tool, is_edit, files, task })
     }));
     Some(parts)
 }
@@ -234,7 +263,8 @@ wire_object! {
     struct WireRequest<'a> {
         id as "toolCallId": Cow<'a, str>,
         name: Cow<'a, str>,
-        arguments: WireArguments<'a>,
+        // An object, or the text of a patch.
+        arguments: Verbatim<'a>,
     }
 }
 
@@ -279,6 +309,21 @@ wire_object! {
     struct WireCompaction<'a> {
         success: bool,
         left as "postCompactionTokens": u64,
+        summary as "summaryContent": LongText<'a>,
+    }
+}
+
+wire_object! {
+    struct WireRecord<'a> {
+        usage: WireUsage<'a>,
+    }
+}
+
+wire_object! {
+    struct WireUsage<'a> {
+        input as "inputTokens": u64,
+        output as "outputTokens": u64,
+        window as "maxPromptTokens": u64,
     }
 }
 

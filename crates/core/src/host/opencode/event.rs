@@ -1,7 +1,6 @@
 //! From a payload of the plugin to an event.
 
 use std::borrow::Cow;
-use std::path::Path;
 
 use serde::de::{IgnoredAny, MapAccess};
 
@@ -9,14 +8,12 @@ use crate::event::action::{Action, Exit, McpCall, ShellCommand};
 use crate::event::prompt::{Author, Prompt};
 use crate::event::status::ContextUse;
 use crate::event::{Event, EventKind, FailedStep, PROMPT_HEAD, Start, Thread, UnreadableEvent};
-use crate::host::codex::patched_files;
+use crate::host::patch::{PATCH_LONGEST, patched_paths};
 use crate::host::{Host, head};
 use crate::text::json::{Field, LongText, Member, read_object, wire_key, wire_object};
 
 /// A longer command line is not inspected.
 const COMMAND_LONGEST: usize = 64 * 1024;
-
-const PATCH_LONGEST: usize = 64 * 1024 * 1024;
 
 /// opencode puts the name of an MCP server before the name of each of its tools.
 const OWN_SERVER: &str = "tidegate_";
@@ -145,15 +142,7 @@ fn patched<'a>(input: Field<ToolInput<'a>>, cwd: Option<&str>) -> Result<Vec<Cow
         Field::WrongType => return Err(FailedStep::MemberType(MEMBER)),
         Field::Value(patch) => patch.whole(PATCH_LONGEST).ok_or(FailedStep::MemberType(MEMBER))?,
     };
-    let files = patched_files(&patch);
-    if files.is_empty() {
-        return Err(FailedStep::MemberMissing("a file in tool_input.patchText"));
-    }
-    let from_root = |file: String| match cwd {
-        Some(cwd) => Cow::Owned(Path::new(cwd).join(file).to_string_lossy().into_owned()),
-        None => Cow::Owned(file),
-    };
-    Ok(files.into_iter().map(from_root).collect())
+    patched_paths(&patch, cwd).ok_or(FailedStep::MemberMissing("a file in tool_input.patchText"))
 }
 
 wire_object! {

@@ -4,7 +4,7 @@ use tidegate_core::feature::config::Config;
 use tidegate_core::feature::cycle::effect::Effect as CycleEffect;
 use tidegate_core::feature::cycle::history::StageCost;
 use tidegate_core::feature::cycle::marks::{DroppedCycle, Mark as CycleMark};
-use tidegate_core::feature::cycle::standing::CycleStanding;
+use tidegate_core::feature::cycle::standing::{CycleOrigin, CycleStanding};
 use tidegate_core::feature::cycle::{ActiveStage, Cycle, CycleRun, DoneWhen, Head, MinLeft, Turn, history};
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::knowledge::marks::Mark as KnowledgeMark;
@@ -47,6 +47,7 @@ pub(crate) struct Draft {
     wrote: Vec<String>,
     /// Instead of those of the built-in cycle.
     done_when: Option<Vec<DoneWhen>>,
+    origin: CycleOrigin,
 }
 
 pub(super) static CYCLE: Room = Room {
@@ -137,7 +138,25 @@ pub(super) static CYCLE: Room = Room {
             cycle.stages[0].done_when.clone_from(&own.stages[0].done_when);
             case.cycle.done_when = Some(cycle.stages[0].done_when.clone());
         }),
-        ("file", |case, cell| case.cycle.file = Some(cell.into())),
+        ("file", |case, cell| {
+            let rest = cell.strip_suffix(", told").unwrap_or(cell);
+            let file = rest.strip_suffix(", from elsewhere").unwrap_or(rest);
+            case.cycle.origin = match (file != rest, rest != cell) {
+                (false, _) => CycleOrigin::Here,
+                (true, false) => CycleOrigin::Elsewhere,
+                (true, true) => CycleOrigin::ElsewhereTold,
+            };
+            case.cycle.file = Some(file.into());
+        }),
+        ("waits", |case, cell| {
+            case.cycle.history = None;
+            case.leave(match cell {
+                "-" => None,
+                "told at the start" => Some(Mark::from(SessionMark::Notice("cycle waits".into()))),
+                "let go on" => Some(CycleMark::GoAhead.into()),
+                other => panic!("no such cycle: {other}"),
+            });
+        }),
         ("session", |case, cell| case.put("session_id", cell)),
         ("edits", |case, cell| {
             case.leave(cell.starts_with("unverified").then(|| edit("src/a.rs", NOW)));
@@ -213,6 +232,7 @@ impl Draft {
             |name| config.policies.cycle.cycle(name),
             |project| project == "/p",
         );
+        standing.origin = self.origin;
         standing.owner_gone = self.file.as_ref().is_some_and(|file| file.ends_with(", gone"));
         if let (Ok(state), Some(cycle)) = (&mut standing.state, &mut standing.cycle) {
             let stages = 0..cycle.stages.len();
@@ -449,6 +469,11 @@ fn what(case: &mut Situation, cell: &str) {
             at("sprint", "-");
             case.cycle.skill = Some("run".into());
         }
+        "from elsewhere, at a start" => {
+            event(case, "startup");
+            (case.cycle.history, case.cycle.file) = (None, Some("stopped".into()));
+            case.cycle.origin = CycleOrigin::Elsewhere;
+        }
         "not done" => at("audit", "-"),
         "complete" => {
             at("retrospective", "yes");
@@ -494,6 +519,7 @@ fn leaves(decided: &Decided) -> String {
     let leaves = decided.effects().iter().filter_map(|effect| match effect {
         Effect::Mark(Mark::Cycle(CycleMark::StageTurn(Turn::Open))) => Some("open"),
         Effect::Mark(Mark::Cycle(CycleMark::GoAhead)) => Some("go-ahead"),
+        Effect::Mark(Mark::Cycle(CycleMark::GoAheadOver)) => Some("go-ahead-over"),
         Effect::Mark(Mark::Cycle(CycleMark::StageTurn(Turn::Interrupted))) => Some("interrupted"),
         Effect::Mark(Mark::Cycle(CycleMark::StageTurn(Turn::Declined))) => Some("declined"),
         Effect::Cycle(CycleEffect::PublishBudget { .. }) => Some("a copy"),

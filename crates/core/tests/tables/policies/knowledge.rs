@@ -23,6 +23,7 @@ use tidegate_core::feature::verification::marks::Mark as VerificationMark;
 use tidegate_core::feature::verification::work::SucceededChecks;
 use tidegate_core::feature::workflow::standing::WorkflowStanding;
 use tidegate_core::feature::workflow::{Manifest, Workflow};
+use tidegate_core::text::fnv;
 use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
 
@@ -113,6 +114,24 @@ pub(super) static COMPACTION: Room = Room {
                 prompt => case.put("prompt", prompt),
             }
         }),
+        ("lifted", |case, cell| {
+            for stated in cell.split(", ").filter(|cell| *cell != "-") {
+                case.mark(KnowledgeMark::ConstraintStated(stated.to_owned()));
+                case.mark(KnowledgeMark::ConstraintLifted(fnv::hash(stated.bytes())));
+            }
+        }),
+        ("since then", |case, cell| match cell {
+            "-" => {}
+            "told" => case.mark(KnowledgeMark::LiftTold),
+            again => case.mark(KnowledgeMark::ConstraintStated(again.to_owned())),
+        }),
+        ("in a merge", |case, cell| {
+            let conflicts = if cell == "-" { Vec::new() } else { vec!["progress.md"] };
+            case.facts.knowledge.files.as_mut().expect("files").conflicts = conflicts;
+            if cell.ends_with(", told") {
+                case.mark(SessionMark::Notice("conflict progress.md".into()));
+            }
+        }),
         ("handoff", handoff),
         ("known", known),
         ("named", named),
@@ -173,6 +192,10 @@ pub(super) static COMPACTION: Room = Room {
             format!("{} of {}", survival.kept, survival.of)
         }),
         ("has again", |decided| later(decided).0.given_back.to_string()),
+        ("the person reads", |decided| {
+            let said = decided.says().iter().find(|say| say.to == Audience::User);
+            or_dash(said.map_or("", |say| say.text.as_str()))
+        }),
         ("told later", |decided| or_dash(later(decided).1)),
         ("the person sees", |decided| or_dash(later(decided).2)),
     ],

@@ -51,6 +51,8 @@ pub(super) static PRESSURE: Room = Room {
 
 /// `info at 124000`.
 fn said(case: &mut Situation, cell: &str) {
+    let (cell, before_fork) =
+        cell.strip_suffix(", before the fork").map_or((cell, false), |cell| (cell, true));
     let (level, used) = cell.split_once(" at ").unwrap_or((cell, if cell == "none" { "0" } else { "1" }));
     let level = match level {
         "none" => PressureLevel::None,
@@ -69,6 +71,7 @@ fn said(case: &mut Situation, cell: &str) {
         used,
         reference,
         at: NOW,
+        before_fork,
         ..SaidPressure::default()
     }));
 }

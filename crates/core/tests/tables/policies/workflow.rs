@@ -48,6 +48,8 @@ pub(crate) struct Draft {
     gone: bool,
     /// Workflows that other sessions left.
     left: Vec<LeftWorkflow>,
+    /// An agent of the workflow's session started this one.
+    below: bool,
 }
 
 pub(super) static WORKFLOW_GATE: Room = Room {
@@ -71,6 +73,27 @@ pub(super) static WORKFLOW_GATE: Room = Room {
             "script of agents" => {
                 case.put("tool_name", "Workflow");
                 case.put("tool_input", json!({ "script": "await parallel([() => agent('x')])" }));
+            }
+            "message to an agent" => send(case, json!("look at the parser, too")),
+            "message that ends an agent" => send(case, json!({ "type": "shutdown_request" })),
+            "message to who started it" => {
+                send(case, json!("found"));
+                case.put("tool_input", json!({ "to": "main", "message": "found" }));
+            }
+            "prompt" => {
+                event(case, "prompt");
+                case.put("prompt", "Fix the parser");
+            }
+            "prompt below it" => {
+                event(case, "prompt");
+                case.put("prompt", "Fix the parser");
+                let draft = &mut case.workflow;
+                (draft.below, draft.owner) = (true, Some("another".into()));
+            }
+            "skill" => skill(case),
+            "skill in an agent" => {
+                skill(case);
+                case.facts.workflow.forks = true;
             }
             "another tool" => case.put("tool_name", "AskUserQuestion"),
             other => panic!("no such event: {other}"),
@@ -122,6 +145,16 @@ fn spawn(case: &mut Situation, cell: &str) {
     case.event("PreToolUse");
     case.put("tool_name", "Agent");
     case.put("tool_input", json!({"description": what, "subagent_type": kind, "prompt": "x"}));
+}
+
+fn send(case: &mut Situation, message: serde_json::Value) {
+    case.put("tool_name", "SendMessage");
+    case.put("tool_input", json!({ "to": "a1b2c3", "message": message }));
+}
+
+fn skill(case: &mut Situation) {
+    case.put("tool_name", "Skill");
+    case.put("tool_input", json!({ "skill": "map-the-code" }));
 }
 
 const WHOLE: &str = concat!(
@@ -199,6 +232,7 @@ impl Draft {
             attached.close(PendingGate::new(gate, ENDED));
         }
         attached.gone = self.gone.then_some(ENDED);
+        attached.below = self.below;
         (!self.began.is_empty()).then_some(attached)
     }
 }
@@ -484,7 +518,8 @@ fn left(case: &mut Situation, cell: &str) {
         LeftWorkflow {
             attached,
             standing,
-            is_over: !how.contains("still running"),
+            is_over: !how.contains("still running") && !how.contains("above"),
+            is_above: how.contains("above"),
             told: if how.contains("told thrice") { 3 } else { 0 },
         }
     };

@@ -51,18 +51,35 @@ fn what_is_not_this_sessions_stays_to_the_byte() {
     }
 }
 
-/// It is mentioned, and steers no session.
+/// Committed by somebody, with every stage before ship done. It is mentioned once, steers no session, and an agent cannot ship by it.
 #[test]
-fn what_is_of_a_session_long_gone_waits_for_somebody_to_resume_it() {
+fn what_is_from_elsewhere_waits_for_a_person_to_take_it_over() {
     let home = Home::new();
     Tidegate::init_with(&home, &["--with", "cycle"]);
     let old = "2024-02-22T16:00:00Z";
-    let text = json!({ "stage": "audit", "status": "running", "cycle": "dev-cycle", "session_id": GONE,
-        "project": home.project().display().to_string(), "started_at": old, "updated_at": old, "note": "not ours" });
-    let said = beside(&home, format!("{text:#}").as_bytes());
-    assert_eq!(told(&said, "is at stage audit (2 of 4)"), 1, "{said:?}");
-    assert_eq!(untold(state(&home)), text);
+    let text = json!({ "stage": "ship", "status": "running", "cycle": "dev-cycle", "session_id": GONE,
+        "project": home.project().display().to_string(), "started_at": old, "updated_at": old, "note": "not ours",
+        "stages": { "sprint": { "ended": true }, "audit": { "ended": true } }, "metrics": { "audit": { "open": 0 } } });
+    let text = format!("{text:#}");
+    let said = beside(&home, text.as_bytes());
+    assert_eq!(told(&said, "but no session on this machine did that"), 1, "{said:?}");
+    let said = beside(&home, text.as_bytes());
+    assert_eq!(told(&said, "dev-cycle"), 0, "once: {said:?}");
+
+    let script = Script::new()
+        .main(cycle("resume"))
+        .main(cycle("resume --from ship"))
+        .main(cycle("resume --approved"))
+        .main(Reply::text("it needs the person"));
+    let model = Model::start(script);
+    launch(&home, &model).ask("ship it");
+    for request in &model.main_requests()[1..] {
+        let result = request.last_tool_result();
+        assert!(result.is_error && result.text.contains("approv"), "{result:?}");
+    }
+    assert_eq!(fs::read_to_string(file(&home)).ok(), Some(text), "to the byte");
     assert!(!aside(&home).exists());
+    model.finish();
 }
 
 #[test]

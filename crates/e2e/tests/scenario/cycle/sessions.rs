@@ -119,7 +119,6 @@ fn after_a_clear_the_stage_is_begun_again() {
         .main(skill("sprint"))
         .main(done("sprint"))
         .main(Reply::text("the sprint is over"))
-        .main(Reply::text("on to the audit"))
         .main(skill("audit"))
         .main(done("audit"))
         .main(Reply::text("Ship it?"));
@@ -132,7 +131,6 @@ fn after_a_clear_the_stage_is_begun_again() {
     assert_eq!(untold(state(&home)), before, "the new session was told of it, and that is all");
     assert_eq!(stops(&tidegate), [ASKS], "the new session is in no cycle");
     session.ask("go on with the cycle");
-    session.ask("continue");
     session.finish();
 
     tidegate.assert_unfailing();
@@ -140,9 +138,37 @@ fn after_a_clear_the_stage_is_begun_again() {
     assert_ne!(requests[0].session, requests[6].session);
     let resumed = requests[6].last_tool_result();
     assert!(resumed.text.contains("Stage sprint (1 of 4) of dev-cycle starts"), "{resumed:?}");
-    let unanswered = "the person has not answered";
-    assert_eq!(stops(&tidegate), [ASKS, unanswered, ROOM, ASKS], "an agent's resume is not the answer");
+    assert_eq!(stops(&tidegate), [ASKS, ROOM, ASKS], "the person's word before it counts");
     assert_eq!(stands(&home), running("audit"));
     assert_eq!(state(&home)["session_id"], json!(requests[6].session));
+    model.finish();
+}
+
+/// The person spoke of something else, and the agent resumes all the same.
+#[test]
+fn after_a_clear_an_agents_resume_is_not_the_answer() {
+    let home = Home::new();
+    let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
+    let script = sprint_is_done()
+        .main(Reply::text("Shall I continue with the audit?"))
+        .main(cycle("resume"))
+        .main(skill("sprint"))
+        .main(done("sprint"))
+        .main(Reply::text("the sprint is over"))
+        .main(Reply::text("on to the audit"))
+        .main(skill("audit"))
+        .main(done("audit"))
+        .main(Reply::text("Ship it?"));
+    let model = Model::start(script);
+    let mut session = launch(&home, &model).start();
+    session.ask("run a cycle");
+    session.ask("/clear");
+    session.ask("what was left to do here?");
+    assert_never_begun(&model, "audit");
+    session.ask("continue");
+    session.finish();
+    tidegate.assert_unfailing();
+    assert_eq!(stops(&tidegate), [ASKS, "the person has not answered", ROOM, ASKS]);
+    assert_eq!(stands(&home), running("audit"));
     model.finish();
 }

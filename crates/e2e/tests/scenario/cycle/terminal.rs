@@ -6,6 +6,7 @@ use std::time::Duration;
 use tidegate_e2e::plugin::{client, install, link_binary};
 use tidegate_e2e::terminal::Terminal;
 
+use super::super::people::code;
 use super::*;
 
 fn start(launch: Launch<'_>) -> Terminal<'_> {
@@ -107,7 +108,8 @@ fn a_client_that_was_killed_in_a_stage_comes_back_to_it() {
     assert_eq!(state(&home)["session_id"], json!(session));
 }
 
-/// The file as other tools write it: without a session and without a project.
+/// The file as other tools write it: without a session and without a project. What it says is not this machine's own, so that the
+/// person takes it over.
 #[test]
 fn a_person_sees_what_has_stopped_and_goes_on() {
     let home = Home::new();
@@ -118,6 +120,8 @@ fn a_person_sees_what_has_stopped_and_goes_on() {
     let script = Script::new()
         .main(Reply::text("sprint is done, shall I go on with audit?"))
         .main(cycle("resume"))
+        .main(Reply::text("it needs your approval"))
+        .main(cycle("resume --approved"))
         .main(skill("audit"))
         .main(done("audit"))
         .main(Reply::text("the audit is over"))
@@ -136,6 +140,9 @@ fn a_person_sees_what_has_stopped_and_goes_on() {
     );
     assert_eq!(stands(&home), ("sprint".to_owned(), "stopped".to_owned()), "nothing is forced on");
     terminal.enter("yes");
+    terminal.wait_for("it needs your approval");
+    assert_eq!(stands(&home), ("sprint".to_owned(), "stopped".to_owned()), "not by an agent's word");
+    terminal.enter(&format!("approve {}", code(&model.main_requests()[2])));
     terminal.wait_for("now the retrospective?");
     until_stops(&terminal, &tidegate, &[ROOM, ASKS]);
     tidegate.assert_unfailing();

@@ -103,8 +103,10 @@ impl Scene {
                 copy(&home, &marketplace(&home));
                 let hooks = marketplace(&home).join("plugin/hooks/hooks.json");
                 fs::write(hooks, json!({ "hooks": old_hooks() }).to_string()).expect("the copy's hooks");
-                // Version 0.1.0 had no manifest for another host.
-                let _ = fs::remove_dir_all(marketplace(&home).join("plugin/.codex-plugin"));
+                // Version 0.1.0 had no manifests for other hosts.
+                for manifest in ["plugin/.codex-plugin", "plugin/.github"] {
+                    let _ = fs::remove_dir_all(marketplace(&home).join(manifest));
+                }
             }
         }
         Self { home, witness: None }

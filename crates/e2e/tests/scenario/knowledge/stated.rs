@@ -81,9 +81,12 @@ fn a_constraint_that_was_taken_back_does_not_return() {
     let model = Model::start(script).paced(&scene.home);
     let mut session = scene.launch(&model).start();
     session.ask(&format!("begin. {STATED}"));
-    session.ask("forget what I said about dependencies");
+    let lifted = session.ask("forget what I said about dependencies").shown();
+    let told = format!("you took back \"{STATED}\"");
+    assert!(lifted.iter().any(|text| text.contains(&told)), "{lifted:?}");
     assert_eq!(session.ask("/compact").compactions(), ["manual"]);
-    session.ask("go on");
+    let later = session.ask("go on").shown();
+    assert!(!later.iter().any(|text| text.contains(&told)), "once: {later:?}");
     session.finish();
 
     assert!(!instructions(&model).contains(STATED), "{}", instructions(&model));

@@ -70,3 +70,21 @@ fn the_preset_observe_only_measures() {
     assert!(last["of"].as_u64() >= Some(3), "{last:#}");
     settle(&tidegate, &model);
 }
+
+/// Git left both sides of a merge in it: only a person knows which is right.
+#[test]
+fn a_merge_that_is_not_resolved_stays_to_the_byte() {
+    let scene = Scene::new();
+    let merged = format!("{}<<<<<<< HEAD\n{}=======\n{}>>>>>>> theirs\n", fifteen(), entry(16), entry(17));
+    scene.put(PROGRESS, &merged);
+    let tidegate = scene.install();
+    let model = Model::start(scene.by_hand()).paced(&scene.home);
+    let run = scene.manual(&model, "/compact").finish();
+
+    assert_eq!(scene.text(PROGRESS), merged);
+    assert!(!scene.path(ARCHIVE).exists());
+    let said =
+        run.hook_responses().into_iter().filter(|hook| hook.stdout.contains("conflict markers")).count();
+    assert_eq!(said, 1, "once");
+    settle(&tidegate, &model);
+}

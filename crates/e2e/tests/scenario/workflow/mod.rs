@@ -9,13 +9,14 @@ use tidegate_e2e::prefix::assert_extending;
 use tidegate_e2e::terminal::Terminal;
 use tidegate_e2e::tidegate::{Tidegate, binary};
 
-use super::people::{REFUSE, ask};
+use super::people::{REFUSE, ask, code};
 use super::work::launch;
 
 mod failed_agent;
 mod kept_facts;
 mod lost_manifest;
 mod next_session;
+mod other_agents;
 mod spawning;
 
 const MANIFEST: &str = ".claude/.output/features/x/MANIFEST.yaml";
@@ -272,13 +273,6 @@ fn a_compaction_in_between_makes_the_check_green() {
     assert!(passed.text.contains("Gate status: PASSED"), "{passed:?}");
     assert_eq!(spawns(&tidegate), ["there is room for agents"]);
     model.finish();
-}
-
-/// As the last command printed it to the model.
-fn code(request: &Request) -> String {
-    let text = request.last_tool_result().text;
-    let (_, after) = text.split_once("Code ").unwrap_or_else(|| panic!("a code: {text}"));
-    after[..6].to_owned()
 }
 
 #[test]

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use serde_json::json;
-use tidegate_core::host::claude_code::tools::{OTHER_TOOLS, SPAWNING_TOOLS};
+use tidegate_core::host::claude_code::tools::{AGENT_TOOLS, OTHER_TOOLS, SPAWNING_TOOLS};
 use tidegate_e2e::client::{Launch, OPUS_5_5, SONNET_4_5, SONNET_4_6};
 use tidegate_e2e::home::Home;
-use tidegate_e2e::model::{Model, Reply, Request, Script};
+use tidegate_e2e::model::{Model, Reply, Request, Route, Script};
 use tidegate_e2e::terminal::Terminal;
 use tidegate_e2e::tidegate::Tidegate;
 
@@ -41,15 +41,23 @@ fn every_tool_of_the_client_is_known() {
         model.finish();
     }
     let home = Home::new();
+    let script = Script::new().main(Reply::agent("LOOK")).subagent("LOOK", Reply::text("seen"));
+    let model = Model::start(script.main(Reply::text("done")));
+    Launch::new(&home, &model).on(OPUS_5_5).ask("hello");
+    let of_agent = offered(&model.requests_on(&Route::Subagent("LOOK".to_owned()))[0]);
+    assert!(of_agent.contains("Agent"), "an agent can start agents: {of_agent:?}");
+    all.extend(of_agent);
+    model.finish();
+    let home = Home::new();
     let model = Model::start(Script::new().main(Reply::text("done here")));
     let terminal = Terminal::start(&Launch::new(&home, &model).on(OPUS_5_5));
     terminal.enter("hello");
     terminal.wait_for("done here");
     all.extend(offered(&model.last_main()));
-    let unknown: Vec<&String> =
-        all.iter().filter(|name| ![SPAWNING_TOOLS, OTHER_TOOLS].concat().contains(&name.as_str())).collect();
+    let known = [SPAWNING_TOOLS, AGENT_TOOLS, OTHER_TOOLS].concat();
+    let unknown: Vec<&String> = all.iter().filter(|name| !known.contains(&name.as_str())).collect();
     assert!(unknown.is_empty(), "tools to classify in core/src/host/claude_code/tools.rs: {unknown:?}");
-    for name in ["Agent", "Workflow", "Bash", "ExitWorktree"] {
+    for name in ["Agent", "Workflow", "SendMessage", "Skill", "Bash", "ExitWorktree"] {
         assert!(all.contains(name), "{name} is among {all:?}");
     }
     model.finish();

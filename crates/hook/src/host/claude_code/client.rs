@@ -8,6 +8,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use tidegate_core::event::SessionId;
 use tidegate_core::feature::marks::ClientProcess;
 use tidegate_core::host::Host;
 use tidegate_core::host::claude_code::settings_file::Guard;
@@ -19,6 +20,12 @@ use crate::process::Processes;
 /// Variables that an administrator sets for all users.
 const MANAGED: &str = "/etc/claude-code/managed-settings.json";
 
+/// Names the client to its hooks.
+const CLIENT: &str = "CLAUDE_PID";
+
+/// Names the session to the commands of its agent.
+const SESSION: &str = "CLAUDE_CODE_SESSION_ID";
+
 /// Variables that a person gave the client, at its start or in the person's own settings. The client also keeps those
 /// of a project's settings in its environment, even after the file is gone.
 #[derive(Debug)]
@@ -28,12 +35,15 @@ pub struct OwnVariables {
 
 impl OwnVariables {
     pub fn read(client: u64) -> Option<OwnVariables> {
-        let block = read_initial(client)?;
+        read_initial(client).map(|block| OwnVariables::parse(&block))
+    }
+
+    fn parse(block: &[u8]) -> OwnVariables {
         let variables = block.split(|byte| *byte == 0).filter_map(|variable| {
             let at = variable.iter().position(|byte| *byte == b'=')?;
             Some((decode(&variable[..at]), decode(&variable[at + 1..])))
         });
-        Some(OwnVariables { variables: variables.collect() })
+        OwnVariables { variables: variables.collect() }
     }
 
     fn get(&self, name: &str) -> Option<&OsString> {
@@ -137,6 +147,25 @@ pub fn is_above(known: &[ClientProcess]) -> bool {
     let processes = Processes::of_system();
     let is_known = |above: u64| describe(processes, above).is_some_and(|above| known.contains(&above));
     known.is_empty() || processes.above(u64::from(std::process::id())).any(is_known)
+}
+
+/// Whether an agent of another session, with these clients, started the client that calls this hook: it runs below one of them, or
+/// has that session's variable from the agent's shell. An agent that clears the variable and starts it apart is not seen.
+pub fn is_started_by(session: &SessionId, clients: &[ClientProcess]) -> bool {
+    let named = std::env::var(CLIENT).ok().and_then(|id| id.parse().ok());
+    find_above(named).is_some_and(|caller| is_started_by_in(Processes::of_system(), caller, session, clients))
+}
+
+fn is_started_by_in(
+    processes: Processes<'_>,
+    caller: u64,
+    session: &SessionId,
+    clients: &[ClientProcess],
+) -> bool {
+    let is_known = |above: u64| describe(processes, above).is_some_and(|above| clients.contains(&above));
+    let names_it = |own: &OwnVariables| own.get(SESSION).is_some_and(|id| id == session.as_str());
+    processes.above(caller).any(is_known)
+        || processes.variables(caller).is_some_and(|block| names_it(&OwnVariables::parse(&block)))
 }
 
 /// The client named by a variable, if it is above this process; else the nearest one by its program.
@@ -282,6 +311,30 @@ mod tests {
         assert!(is_of_session_by(processes, Some(11), &known(10)));
         assert!(!is_of_session_by(processes, Some(12), &known(10)));
         assert!(!is_of_session_by(processes, Some(21), &known(20)));
+    }
+
+    #[test]
+    fn a_client_of_an_agent_is_told_by_its_place_or_its_variable() {
+        let folder = system(&[
+            (1, 0, "/sbin/init", "init"),
+            (10, 1, "/usr/bin/claude", "claude"),
+            (11, 10, "/usr/bin/bash", "bash"),
+            // Below the first; apart from it; a person's.
+            (12, 11, "/usr/bin/claude", "claude"),
+            (14, 1, "/usr/bin/claude", "claude"),
+        ]);
+        let (id, parent, program, line) = (13, 1, "/usr/bin/claude", "claude");
+        let variables = Some("HOME=/h\0CLAUDE_CODE_SESSION_ID=s-1\0");
+        Process { id, parent, program, line, variables }.add(folder.path());
+        let processes = Processes::of(folder.path());
+        let clients = [describe(processes, 10).expect("it runs")];
+        let (first, other) =
+            (SessionId::parse("s-1").expect("an id"), SessionId::parse("s-2").expect("an id"));
+        let is_started_by = |caller, session, clients| is_started_by_in(processes, caller, session, clients);
+        assert!(is_started_by(12, &first, &clients) && is_started_by(13, &first, &clients));
+        assert!(!is_started_by(10, &first, &clients), "the same client goes on with another session");
+        assert!(!is_started_by(14, &first, &clients) && !is_started_by(13, &other, &[]));
+        assert!(!is_started_by(12, &other, &[]), "nothing is known of its clients");
     }
 
     #[test]

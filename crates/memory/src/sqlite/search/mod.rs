@@ -19,7 +19,7 @@ use super::row::{LogExtras, from_ms};
 use crate::answer::{self, Candidate, Identity};
 use crate::error::Result;
 use crate::text::{
-    self, Atom, Document, NamedProject, Question, ReadingOf, Scorer, Seen, Surroundings, Wishes, WordCounts,
+    self, Atom, Document, NamedProject, Question, ReadingOf, Scorer, Seen, Surroundings, Wishes,
 };
 use crate::view::{Found, Hit, HitKind, Query};
 use load::load_text;
@@ -28,8 +28,8 @@ use load::load_text;
 const OWN: usize = 500;
 const EXPANDED: usize = 150;
 
-/// The newest texts with any word of a field.
-const OF_FIELD: usize = 400;
+/// The same of a word of the same matter.
+const ASSOCIATED: usize = 100;
 
 /// The newest texts other than logs, and of each sort if there are more.
 const OTHERS: usize = 120;
@@ -229,20 +229,22 @@ struct StoreSearch<'a> {
     limit: usize,
     /// Estimates per reading.
     counts: Vec<f64>,
-    /// The same per field of words.
-    of_fields: Vec<f64>,
+    /// The same per association.
+    of_associations: Vec<f64>,
     /// Whether the list of a reading has only its newest logs.
     is_cut: Vec<bool>,
     /// The number of texts, and the newest one.
     all: f64,
     newest: Millis,
+    /// The doc numbers of the first and the last log.
+    log_ends: Option<(i64, i64)>,
     /// Per text, with the readings that brought it up.
     candidates: HashMap<i64, Vec<u16>>,
     /// A buffer for the atoms of one text.
     room: Vec<Atom>,
 }
 
-/// A text that was read, before it is known how common the words in it are.
+/// A text that was read, before it is known how long the others are.
 struct ReadText {
     doc: i64,
     seen: Seen,
@@ -253,8 +255,8 @@ struct ReadText {
 
 impl ReadText {
     /// `None` if it does not fit.
-    fn candidate(self, scorer: &Scorer<'_>, common: &WordCounts) -> Option<Candidate<i64>> {
-        let fit = scorer.fit(&self.seen, common).filter(|fit| fit.coverage > 0.0)?.worth(self.worth);
+    fn candidate(self, scorer: &Scorer<'_>, usual: f64) -> Option<Candidate<i64>> {
+        let fit = scorer.fit(&self.seen, usual).filter(|fit| fit.coverage > 0.0)?.worth(self.worth);
         Some(Candidate { text: self.doc, identity: self.identity, fit })
     }
 }
@@ -287,18 +289,21 @@ impl<'a> StoreSearch<'a> {
         if is_large(all) {
             question.keep_expansions(EXPANDED_IN_LARGE);
         }
-        let mut newest = store.prepare_cached("SELECT max(doc) FROM log")?;
-        let newest: Option<i64> = newest.query_row([], |row| row.get(0))?;
+        let mut ends =
+            store.prepare_cached("SELECT (SELECT min(doc) FROM log), (SELECT max(doc) FROM log)")?;
+        let (oldest, newest): (Option<i64>, Option<i64>) =
+            ends.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(StoreSearch {
             store,
             question,
             scope,
             limit,
             counts: Vec::new(),
-            of_fields: Vec::new(),
+            of_associations: Vec::new(),
             is_cut: Vec::new(),
             all: all.max(1.0),
             newest: newest.map_or(Millis(0), index::doc_time),
+            log_ends: oldest.zip(newest),
             candidates: HashMap::new(),
             room: Vec::new(),
         })
@@ -314,19 +319,19 @@ impl<'a> StoreSearch<'a> {
         self.complete_words()?;
         self.list_together()?;
         if is_large(self.all) {
-            self.question.fields.clear();
+            self.question.associations.clear();
         }
-        for field in 0..self.question.fields.len() {
-            self.list_field(field)?;
+        for association in 0..self.question.associations.len() {
+            self.list_association(association)?;
         }
         let question = std::mem::take(&mut self.question);
-        let scorer = Scorer::new(&question, &self.counts, &self.of_fields, self.all);
+        let scorer = Scorer::new(&question, &self.counts, &self.of_associations, self.all);
         let mut read = Vec::new();
         for doc in self.most_promising(&scorer) {
             read.extend(self.look_at(doc, &scorer)?);
         }
-        let common = WordCounts::of(read.iter().map(|one| &one.seen));
-        let found = read.into_iter().filter_map(|one| one.candidate(&scorer, &common)).collect();
+        let usual = text::usual_length(read.iter().map(|one| &one.seen));
+        let found = read.into_iter().filter_map(|one| one.candidate(&scorer, usual)).collect();
         let shown = answer::settle(found, self.limit, &question, |one, other| other.cmp(one));
         let without = answer::words_without(&question, &shown);
         let coverage = answer::best_coverage(&shown);
@@ -392,7 +397,7 @@ impl<'a> StoreSearch<'a> {
         if self.scope.logs || !self.scope.is_limited() {
             let docs = self.newest_docs(LOG_INDEX, &limited, most)?;
             is_cut = docs.len() == most;
-            count = self.estimate_count(&docs, most)?;
+            count = self.estimate_count(&docs, most);
             if self.scope.logs {
                 self.note(reading, &docs);
             }
@@ -402,7 +407,7 @@ impl<'a> StoreSearch<'a> {
         self.note(reading, &others);
         if self.scope.is_limited() {
             let docs = self.sample(LOG_INDEX, &tokens)?;
-            count = self.estimate_count(&docs, SAMPLE)?;
+            count = self.estimate_count(&docs, SAMPLE);
             if docs.len() < SAMPLE {
                 count += self.sample(OTHERS_INDEX, &tokens)?.len() as f64;
             }
@@ -412,23 +417,21 @@ impl<'a> StoreSearch<'a> {
         Ok(())
     }
 
-    /// The newest texts with any word of a field, and how many there are.
-    fn list_field(&mut self, field: usize) -> Result<()> {
-        let words = &self.question.fields[field].words;
-        let any: Vec<String> = words.iter().map(|word| all_of(&word.tokens, false)).collect();
-        let any = format!("({})", any.join(" OR "));
-        let limited = self.with_conditions(&any);
-        let number = self.question.readings.len() + field;
+    /// The newest texts with a word of the same matter, and how many there are.
+    fn list_association(&mut self, association: usize) -> Result<()> {
+        let word = all_of(&self.question.associations[association].word.tokens, false);
+        let limited = self.with_conditions(&word);
+        let number = self.question.readings.len() + association;
         let mut count = 0.0;
         if self.scope.logs {
-            let docs = self.newest_docs(LOG_INDEX, &limited, OF_FIELD)?;
-            count = self.estimate_count(&docs, OF_FIELD)?;
+            let docs = self.newest_docs(LOG_INDEX, &limited, ASSOCIATED)?;
+            count = self.estimate_count(&docs, ASSOCIATED);
             self.note(number, &docs);
         }
         let others = self.list_others(&limited)?;
         count += others.len() as f64;
         self.note(number, &others);
-        self.of_fields.push(count);
+        self.of_associations.push(count);
         Ok(())
     }
 
@@ -467,15 +470,11 @@ impl<'a> StoreSearch<'a> {
     }
 
     /// Estimates the frequency from the age of the newest matches.
-    fn estimate_count(&self, docs: &[i64], most: usize) -> Result<f64> {
-        let Some(last) = docs.last().filter(|_| docs.len() == most) else { return Ok(docs.len() as f64) };
-        let mut ends =
-            self.store.prepare_cached("SELECT (SELECT min(doc) FROM log), (SELECT max(doc) FROM log)")?;
-        let (oldest, newest): (Option<i64>, Option<i64>) =
-            ends.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        let (Some(oldest), Some(newest)) = (oldest, newest) else { return Ok(docs.len() as f64) };
+    fn estimate_count(&self, docs: &[i64], most: usize) -> f64 {
+        let last = docs.last().filter(|_| docs.len() == most);
+        let Some((last, (oldest, newest))) = last.zip(self.log_ends) else { return docs.len() as f64 };
         let reach = (newest - last).max(1) as f64 / (newest - oldest).max(1) as f64;
-        Ok((most as f64 / reach.clamp(1e-9, 1.0)).min(self.all))
+        (most as f64 / reach.clamp(1e-9, 1.0)).min(self.all)
     }
 
     /// The last word may be the beginning of one.

@@ -10,6 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use tidegate_core::feature::knowledge::conflict::has_conflict;
 use tidegate_core::feature::knowledge::entry_id::EntryId;
 use tidegate_core::feature::knowledge::flow;
 use tidegate_core::feature::knowledge::flow::{FileEnd, NewEntry, Progress};
@@ -119,7 +120,10 @@ fn change_path(
 
 fn trim_locked(folder: &ContextFolder, keep: usize, replace: Replace<'_>) -> io::Result<usize> {
     retry_if_changed(|| {
-        let (path, old) = open_editable(folder, flow::FILE)?;
+        let (path, old) = match open_editable(folder, flow::FILE) {
+            Err(error) if is_conflict(&error) => return Ok(0),
+            found => found?,
+        };
         let old = old.unwrap_or_default();
         let Some(trimmed) = Progress::parse_flow(&old).trim_to(keep) else { return Ok(0) };
         let (archive, known) = open_editable(folder, flow::ARCHIVE)?;
@@ -164,7 +168,27 @@ fn read_editable(path: &Path) -> io::Result<Option<String>> {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is read-only"));
     }
     OpenOptions::new().write(true).open(path)?;
-    decode_utf8(bytes).map(Some)
+    let text = decode_utf8(bytes)?;
+    if has_conflict(&text) {
+        return Err(io::Error::other(InConflict));
+    }
+    Ok(Some(text))
+}
+
+/// A merge is not resolved.
+#[derive(Debug)]
+struct InConflict;
+
+impl std::fmt::Display for InConflict {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("it has conflict markers from a Git merge; resolve them first")
+    }
+}
+
+impl std::error::Error for InConflict {}
+
+fn is_conflict(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.downcast_ref::<InConflict>().is_some())
 }
 
 /// Another program wrote the file meanwhile.

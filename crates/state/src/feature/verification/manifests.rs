@@ -111,15 +111,14 @@ fn list_known_names(folder: &Path) -> Vec<String> {
         }
         let Ok(entry) = entry else { continue };
         let Ok(name) = entry.file_name().into_string() else { continue };
-        let known = checks::manifest_names().any(|known| known == name)
+        let known = checks::is_manifest_name(&name)
             || checks::manifest_endings().any(|ending| name.len() > ending.len() && name.ends_with(ending));
         if known && entry.file_type().is_ok_and(|kind| !kind.is_dir()) {
             found.push(name);
         }
     }
-    found.extend(
-        checks::manifest_names().filter(|name| name.contains('/') && is_there(name)).map(str::to_owned),
-    );
+    let below = checks::manifest_names_below().iter().filter(|name| is_there(name));
+    found.extend(below.map(|name| (*name).to_owned()));
     // Directory order is arbitrary.
     found.sort_unstable();
     found

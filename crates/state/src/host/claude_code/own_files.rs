@@ -98,17 +98,23 @@ fn identify_path(target: &Path, places: &OwnPlaces<'_>) -> Option<OwnFile> {
     places.memory.filter(|memory| is_store(memory)).map(|_| OwnFile::Memory)
 }
 
-/// Hooks and settings of other hosts, by their names: of a project or of the person.
-const OF_OTHER_HOSTS: [(&str, &[&str]); 3] = [
+/// Hooks and settings of other hosts, by their names and folders: of a project or of the person.
+const OF_OTHER_HOSTS: &[(&str, &[&str])] = &[
     (".codex", &["hooks.json", "config.toml"]),
+    (".github/hooks", &[]),
+    (".github/copilot", &["settings.json", "settings.local.json"]),
+    (".copilot/hooks", &[]),
+    (".copilot", &["settings.json", "config.json", "mcp-config.json"]),
     (".qwen", &["settings.json"]),
     ("plugins", &["tidegate.js"]),
 ];
 
+/// Without names any file in the folder counts.
 fn is_of_other_host(real: &Path) -> bool {
-    let Some(name) = real.file_name() else { return false };
-    let mut named = OF_OTHER_HOSTS.iter().filter(|(_, names)| names.iter().any(|known| name == *known));
-    named.any(|(folder, _)| real.parent().and_then(Path::file_name).is_some_and(|parent| parent == *folder))
+    let (Some(folder), Some(name)) = (real.parent(), real.file_name()) else { return false };
+    OF_OTHER_HOSTS.iter().any(|(known, names)| {
+        (names.is_empty() || names.iter().any(|known| name == *known)) && folder.ends_with(known)
+    })
 }
 
 /// `Path::join` reallocates the folder to make room for the file, and every edit needs a dozen of these.

@@ -3,7 +3,7 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::io::{self, BufRead, BufReader, Read as _};
+use std::io::{self, BufRead, BufReader, IsTerminal as _, Read as _};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tidegate_core::redact::redact_in_place;
 use tidegate_core::time::Millis;
+use tidegate_hook::process::is_agent_at_work;
 use tidegate_memory::act;
 use tidegate_memory::record::{Record, Uid};
 use tidegate_memory::store::{Put, Store};
@@ -23,6 +24,10 @@ use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
 use crate::print::page::Page;
+use crate::sessions::Here;
+
+/// In `[approval] unattended`.
+const NAME: &str = "memory import";
 
 /// Limit for bad lines in an error, and for rows in a question.
 const NAMED: usize = 10;
@@ -142,10 +147,19 @@ fn row_name(record: &Record) -> Name {
     (record.kind(), record.uid().to_owned())
 }
 
-/// Refuses new rows of other projects if an agent imports them, as every command that writes does. New versions of
+/// An agent can leave its own processes behind: while one works on this machine, a terminal or the person's config has to
+/// speak for the person. A pipe of rows is no terminal, so only the other end counts.
+fn may_be_agent(here: &Here) -> bool {
+    approval::is_by_agent(&here.env)
+        || !io::stderr().is_terminal()
+            && is_agent_at_work(None)
+            && !approval::is_at_terminal_or_allowed(here, NAME)
+}
+
+/// Refuses new rows of other projects if an agent may import them, as every command that writes does. New versions of
 /// existing rows are left to [`keep_agreed`]: no agent gets a yes there.
 fn check_own(opened: &mut Opened, records: &[Record]) -> Result<(), CliError> {
-    if !approval::is_by_agent(&opened.here.env) {
+    if !may_be_agent(&opened.here) {
         return Ok(());
     }
     let own = opened.own.as_ref();
@@ -277,7 +291,7 @@ fn keep_agreed(opened: &mut Opened, records: Vec<Record>) -> Result<(Vec<Record>
     )];
     let (names, shown): (BTreeSet<Name>, Vec<Bilingual>) = superseded.into_iter().unzip();
     would.extend(first_lines(&shown));
-    if approval::is_agreed(&opened.here, "memory import", &would)? {
+    if approval::is_agreed(&opened.here, NAME, &would)? {
         return Ok((records, 0));
     }
     let mut left = names;

@@ -8,7 +8,7 @@ use serde_json::json;
 use tidegate_core::time::Millis;
 use tidegate_memory::import::{ImportReport, ImportedProject, Importer};
 use tidegate_memory::memory;
-use tidegate_state::feature::memory::transcript_files::{self, TranscriptFile};
+use tidegate_state::feature::memory::transcript_files::TranscriptFile;
 
 use super::super::{Opened, line};
 use super::Args;
@@ -16,7 +16,7 @@ use crate::approval;
 use crate::bilingual::{both, count_en};
 use crate::command::Outcome;
 use crate::error::CliError;
-use crate::host::agent_homes::AgentHomes;
+use crate::host::agent_homes::{self, AgentHomes};
 use crate::local_time::LocalClock;
 use crate::print;
 use crate::print::page::Page;
@@ -26,6 +26,9 @@ use crate::sessions::Here;
 
 /// In `[approval] unattended`.
 const NAME: &str = "memory import";
+
+/// Pages of the search index that are merged after an import: 200 MB, some seconds.
+const MERGED_PAGES: u32 = 50_000;
 
 /// Projects in a list.
 const SHOWN: usize = 10;
@@ -70,6 +73,10 @@ pub(super) fn run(args: &Args) -> Outcome {
     {
         opened.memory.store().note_whole_texts()?;
     }
+    if let Some(opened) = opened.as_mut().filter(|_| !args.dry_run && report.new > 0) {
+        // It only makes searches faster, and the worker continues it.
+        let _ = opened.memory.store().merge_index(MERGED_PAGES);
+    }
     for (path, why) in &report.unreadable {
         let path = path.display();
         remark::warn(both!("cannot read {path}: {why}", "{path} を読めません: {why}"));
@@ -98,34 +105,18 @@ fn refuse_agent() -> CliError {
 }
 
 fn find_files(here: &Here, paths: &[PathBuf]) -> Result<Vec<TranscriptFile>, CliError> {
-    let folders = if paths.is_empty() {
-        let folders = AgentHomes::find(&here.env.place).transcript_folders();
-        if folders.is_empty() {
-            return Err(CliError::new(both!(
-                "there are no conversations of Claude Code, Codex, Copilot CLI or Qwen Code on this machine",
-                "このマシンには Claude Code、Codex、Copilot CLI、Qwen Code の会話がありません"
-            ))
-            .hint(both!(
-                "if they are elsewhere, name the folder: `tidegate memory import PATH`",
-                "別の場所にあるなら、フォルダを指定してください: `tidegate memory import PATH`"
-            )));
-        }
-        folders
-    } else {
-        paths.to_vec()
-    };
-    let mut files = Vec::new();
-    for folder in &folders {
-        let found = transcript_files::find(folder).map_err(|error| {
-            let folder = folder.display();
-            CliError::new(both!("cannot read {folder}: {error}", "{folder} を読めません: {error}"))
-                .hint(both!("check the path", "パスを確認してください"))
-        })?;
-        files.extend(found);
+    let folders = AgentHomes::find(&here.env.place).chosen_folders(paths);
+    if folders.is_empty() {
+        return Err(CliError::new(both!(
+            "there are no conversations of Claude Code, Codex, Copilot CLI or Qwen Code on this machine",
+            "このマシンには Claude Code、Codex、Copilot CLI、Qwen Code の会話がありません"
+        ))
+        .hint(both!(
+            "if they are elsewhere, name the folder: `tidegate memory import PATH`",
+            "別の場所にあるなら、フォルダを指定してください: `tidegate memory import PATH`"
+        )));
     }
-    files.sort();
-    files.dedup_by(|one, other| one.path == other.path);
-    Ok(files)
+    agent_homes::find_transcripts(&folders)
 }
 
 /// Exchanges of projects that a team gets.

@@ -115,7 +115,7 @@ impl Policy for Compaction {
             return None;
         }
         let waits = |note| marks.is_some_and(|marks| marks.session.notes.contains(&note));
-        let (lost, kept) = (waits(Note::Lost), waits(Note::Kept));
+        let (lost, kept, compacts) = (waits(Note::Lost), waits(Note::Kept), waits(Note::Compacting));
         let needs = |boundary| Needs {
             knowledge: facts::Needs { boundary, ..facts::Needs::default() },
             ..Needs::default()
@@ -128,16 +128,25 @@ impl Policy for Compaction {
             }
             EventKind::PostCompact => Some(needs(true)),
             EventKind::SessionStart => Some(needs(event.follows_compaction())),
+            EventKind::UserPromptSubmit | EventKind::PostToolUse if compacts => {
+                let mut needs = needs(true);
+                needs.knowledge.preserved = true;
+                Some(needs)
+            }
             EventKind::UserPromptSubmit | EventKind::PostToolUse if lost || kept => Some(needs(true)),
             // Lost facts cannot be given back there, and the person hears of both together.
             EventKind::Stop if kept && !lost => Some(needs(true)),
+            EventKind::PostToolUse | EventKind::Stop => {
+                marks.is_some_and(|marks| !marks.knowledge.lifted.is_empty()).then(|| needs(false))
+            }
             _ => None,
         }
     }
 
     fn needs_more(&self, facts: &Facts<'_>, _: &Config) -> Needs {
         let kind = facts.event.kind;
-        let files = matches!(kind, EventKind::PreCompact | EventKind::SessionStart);
+        let files =
+            matches!(kind, EventKind::PreCompact | EventKind::SessionStart) || has_ended_silently(facts);
         // Only facts missing from the summary are searched in the kept messages.
         let survival = facts.knowledge.boundary.as_ref().and_then(|boundary| boundary.survival.as_ref());
         let preserved = matches!(kind, EventKind::UserPromptSubmit | EventKind::PostToolUse)
@@ -159,13 +168,27 @@ impl Policy for Compaction {
                 let mut verdict =
                     if facts.event.follows_compaction() { report_recovery(facts) } else { list_once(facts) };
                 verdict.says.extend(mention_handoff(facts));
+                verdict.says.extend(mention_conflicts(facts));
                 if facts.event.follows_compaction() {
                     give_back_at_start(facts, config, &mut verdict);
                 }
                 verdict
             }
             EventKind::PostCompact => measure_summary(facts),
-            _ => tell_summary(facts, config),
+            EventKind::UserPromptSubmit | EventKind::PostToolUse if is_compacting(facts) => {
+                end_silent_compaction(facts, config)
+            }
+            _ => {
+                let notes = facts.marks.value().map(|marks| marks.session.notes.as_slice());
+                let waits = |note| notes.is_some_and(|notes| notes.contains(&note));
+                let mut verdict = match facts.event.kind {
+                    EventKind::Stop if !waits(Note::Kept) || waits(Note::Lost) => Verdict::pass(),
+                    _ if waits(Note::Kept) || waits(Note::Lost) => tell_summary(facts, config),
+                    _ => Verdict::pass(),
+                };
+                tell_lifted(facts, &mut verdict);
+                verdict
+            }
         }
     }
 }
@@ -213,6 +236,9 @@ fn prepare_compaction(facts: &Facts<'_>, config: &Config) -> Verdict {
         ..Verdict::silent("no facts to keep are known")
     };
     verdict.effects.extend(handoff(facts));
+    if facts.event.host.compacts_silently() {
+        verdict.effects.push(Effect::mark(SessionMark::Note(Note::Compacting)));
+    }
     if let Some(said) = said {
         verdict.because = "facts to keep were named";
         verdict.says.push(Say {
@@ -319,7 +345,9 @@ fn report_recovery(facts: &Facts<'_>) -> Verdict {
                 write!(text, " {} not reviewed; the user can run `/compound`.", words::notes_are(waiting));
         }
     }
-    let moved = knowledge.entries.saturating_sub(KEPT_ENTRIES);
+    // Nothing is moved out of a merge that is not resolved.
+    let is_settled = !knowledge.conflicts.iter().any(|name| [flow::FILE, flow::ARCHIVE].contains(name));
+    let moved = if is_settled { knowledge.entries.saturating_sub(KEPT_ENTRIES) } else { 0 };
     let files = files_after_trim(moved, knowledge, facts.now);
     if !files.is_empty() {
         let first = format!("Files in {CONTEXT_FOLDER}:");
@@ -400,6 +428,20 @@ fn mention_handoff(facts: &Facts<'_>) -> Vec<Say> {
         says.push(say(Audience::User, words::handoff_waits(facts.lang, age / 60_000), Vec::new()));
     }
     says
+}
+
+/// Tells the person once per session of files with conflict markers: until they are resolved, nothing is written there.
+fn mention_conflicts(facts: &Facts<'_>) -> Option<Say> {
+    let names = &facts.knowledge.files.as_ref()?.conflicts;
+    let notice = format!("conflict {}", names.join(" "));
+    let is_told = facts.marks.value().is_some_and(|marks| marks.session.noticed(&notice));
+    (!names.is_empty() && !is_told && facts.person.may_be_there()).then(|| Say {
+        to: Audience::User,
+        text: words::conflicts(facts.lang, names),
+        weight: 70,
+        explains: false,
+        when_said: vec![Effect::mark(SessionMark::Notice(notice))],
+    })
 }
 
 fn is_new_conversation(facts: &Facts<'_>) -> bool {
@@ -535,6 +577,31 @@ fn give_back_at_start(facts: &Facts<'_>, config: &Config, verdict: &mut Verdict)
     }
 }
 
+fn is_compacting(facts: &Facts<'_>) -> bool {
+    facts.marks.value().is_some_and(|marks| marks.session.notes.contains(&Note::Compacting))
+}
+
+/// The compaction that was noted last is in the transcript by now.
+fn has_ended_silently(facts: &Facts<'_>) -> bool {
+    let is_new = facts.knowledge.boundary.as_ref().is_some_and(|boundary| boundary.survival.is_none());
+    is_new && is_compacting(facts) && facts.knowledge.preserved.known
+}
+
+/// On a host that goes on while it compacts, and does not say when it is done.
+fn end_silent_compaction(facts: &Facts<'_>, config: &Config) -> Verdict {
+    let ended = Effect::mark(SessionMark::NoteGiven(Note::Compacting));
+    let noted = facts.knowledge.boundary.as_ref().filter(|boundary| boundary.survival.is_none());
+    let may_come = noted.is_some_and(|noted| facts.now.since(noted.noted) <= LONGEST_COMPACTION_MS);
+    if !has_ended_silently(facts) {
+        let effects = if may_come { Vec::new() } else { vec![ended] };
+        return Verdict { effects, ..Verdict::silent("the compaction is not in the transcript yet") };
+    }
+    let mut verdict = report_recovery(facts);
+    give_back_at_start(facts, config, &mut verdict);
+    verdict.effects.extend([ended, Effect::mark(SessionMark::Boundary(facts.now))]);
+    verdict
+}
+
 /// Gives lost facts back to the model, and tells the person how many were kept. By now the host has written down
 /// which messages it kept whole.
 fn tell_summary(facts: &Facts<'_>, config: &Config) -> Verdict {
@@ -583,6 +650,24 @@ fn tell_summary(facts: &Facts<'_>, config: &Config) -> Verdict {
         verdict.says.extend(tell_person(facts, &boundary, &missing, (given, lifted)));
     }
     verdict
+}
+
+/// A constraint counts as taken back by the words of a prompt: a person who did not mean that can say so.
+fn tell_lifted(facts: &Facts<'_>, verdict: &mut Verdict) {
+    let lifted = facts.marks.value().map(|marks| marks.knowledge.lifted.as_slice()).unwrap_or_default();
+    let Some(first) = lifted.first().filter(|_| facts.event.kind != EventKind::UserPromptSubmit) else {
+        return;
+    };
+    let told = Effect::mark(Mark::LiftTold);
+    if !facts.person.may_be_there() {
+        verdict.effects.push(told);
+        return;
+    }
+    let text = words::constraint_lifted(facts.lang, first, lifted.len() - 1);
+    verdict.says.push(Say { to: Audience::User, text, weight: 65, explains: false, when_said: vec![told] });
+    if verdict.because.is_empty() {
+        verdict.because = "the person took a constraint back";
+    }
 }
 
 /// They are given, or no longer true.

@@ -1,7 +1,7 @@
 //! Japanese sentences that forbid, require or limit something: mostly by the end of a clause.
 
 use super::sentences::quotation_end;
-use crate::text::word_list::{Words, each_word};
+use crate::text::word_list::{Words, each_word, end_among, holds_one};
 
 /// Without code, quotations and the final punctuation.
 pub(super) fn normalise(sentence: &str, to: &mut String) {
@@ -32,24 +32,69 @@ pub(super) fn is_constraint(text: &str) -> bool {
         return false;
     }
     // Most sentences end here: the ends of clauses are quicker to compare than words anywhere.
-    has_form(text) && !is_other_speech(text) && !lifts(text)
+    has_form(without_reason(text)) && !is_other_speech(text) && !lifts(text)
+}
+
+/// 「…を維持してください、カクつくので」 ends with its order.
+fn without_reason(text: &str) -> &str {
+    let mut rest = text;
+    loop {
+        let remark = rest.strip_suffix(['）', ')']).and_then(|rest| rest.rsplit_once(['（', '(']));
+        let reason = || {
+            rest.rsplit_once('、').filter(|(_, last)| ends_with_any(last, "ので から ため んで だし ですし"))
+        };
+        match remark.or_else(reason) {
+            Some((before, _)) if !before.is_empty() => rest = before.trim_end_matches('。'),
+            _ => return rest,
+        }
+    }
+}
+
+/// 「触るな」, 「勝手にすんな」
+fn is_curt_order(text: &str) -> bool {
+    ends_with_any(
+        text.trim_end_matches('よ'),
+        "すんな 触るな 触んな いじるな いじんな 変えるな 変えんな 消すな 使うな 書くな 書き換えるな 入れるな 出すな 増やすな 壊すな 足すな \
+         上げるな 作るな 加えるな 変更するな 追加するな 削除するな コミットするな プッシュするな pushするな commitするな マージするな 勝手にするな",
+    )
+}
+
+/// What the product does, or the people who use it: 「二重に登録されないこと」, 「会員は…してはなりません」.
+fn is_of_product(clause: &str) -> bool {
+    const PEOPLE: Words =
+        "ユーザーは ユーザーが 利用者は 利用者が 会員は 会員が ゲストは 顧客は お客様は 管理者は 未ログイン";
+    const DOES: Words = "されないこと られないこと されないように されてはいけない されてはならない できないこと できないように 選択不可 入力不可 送信不可 \
+        予約不可 登録不可 閲覧不可 クリック不可 表示しないこと 表示しないように";
+    contains_any(clause, PEOPLE)
+        || ends_with_any(clause, DOES)
+        || contains_any(clause, "問題は 原因は 困るのは 気になるのは 謎なのは 症状は 現象は")
 }
 
 fn has_form(text: &str) -> bool {
     let core = without_courtesy(text);
     let orders = is_order(core, text);
+    if is_curt_order(text) {
+        return true;
+    }
     let clauses = core.split(['、', '（', '）', '(', ')', '：', ':']).filter(|clause| !clause.is_empty());
     for clause in clauses {
         let is_last = core.ends_with(clause);
         if forbids(without_courtesy(clause), is_last)
             || (is_last && requires(clause, core))
             || limits(clause, is_last, core)
-            || is_always(clause) && ends_with_any(clause, "ください 下さい こと")
+            || orders_always(clause) && ends_with_any(clause, "ください 下さい こと")
         {
             return true;
         }
     }
-    orders && is_always(core)
+    orders
+        && (core.split('、').any(orders_always)
+            || contains_any(
+                core,
+                "変えずに 増やさずに 触らずに 使わずに 足さずに 追加せずに 変更せずに 壊さずに いじらずに 崩さずに 触れずに",
+            ))
+        || contains_any(core, "規約 規則 命名 スタイルガイド")
+            && ends_with_any(core, "に合わせて に沿って に準拠して に則って")
         || orders
             && core.contains("ではなく")
             && (contains_any(core, "使 作業 書 でやって") || core.ends_with('で'))
@@ -60,28 +105,33 @@ fn has_form(text: &str) -> bool {
         || asks_first(core)
 }
 
-fn is_always(text: &str) -> bool {
-    contains_any(text, "必ず 常に 今後は これからは 以降は 絶対に 毎回")
+/// 「必ずテストを付けて」, not 「必ず落ちるので直して」.
+fn orders_always(clause: &str) -> bool {
+    const ALWAYS: Words = "必ず 常に 今後は これからは 以降は 毎回 以降ずっと 以後、 今後も";
+    let after = |word: &str| clause.split_once(word).map(|(_, after)| after);
+    each_word(ALWAYS).filter_map(after).any(|after| {
+        !contains_any(after, "ので から のを のが のに んです ため バグ 現象 不具合 エラーにな エラーが")
+    })
 }
 
 pub(super) fn contains_any(text: &str, wanted: Words) -> bool {
-    each_word(wanted).any(|wanted| text.contains(wanted))
+    holds_one(wanted, text)
 }
 
 pub(super) fn ends_with_any(text: &str, wanted: Words) -> bool {
-    each_word(wanted).any(|wanted| text.ends_with(wanted))
+    end_among(wanted, text).is_some()
 }
 
 /// 「触らないでもらえますか」
 fn asks_not_to(text: &str) -> bool {
-    contains_any(text, "ないでもらえ ないでいただけ ないでくれ ないで頂け")
+    contains_any(text, "ないでもらえ ないでいただけ ないでくれ ないで頂け ないでもらって ないでいただいて")
 }
 
 /// The person reports what another person, a text or a program says, or guesses.
 pub(super) fn is_other_speech(text: &str) -> bool {
     const SAID: Words = "と言う と言って と言われ と書いて と書かれて とのこと とあります とあるけど とある と出ます と出る \
         そうです 違いない はずだ はずなの はずです かもしれ らしい と表示 と怒られ とコメント と聞きました に言われ によると 仕様では 法律では \
-        GDPRでは というコメント という注意 という警告 という文 というエラー というメッセージ というテスト という表示 と言った は言った が言った と言っていた";
+        GDPRでは というコメント という注意 という警告 という文 というエラー というメッセージ というテスト という表示 って言 って怒 って書 って出 と指摘され と注意され んだって らしいんだ だそう とされてい と言った は言った が言った と言っていた";
     // 「私が…と言うまで」 is the person's own.
     let text = &text.replace("と言うまで", "");
     contains_any(text, SAID) || text.ends_with("はず") || text.contains("思い") && !text.contains("絶対")
@@ -92,6 +142,9 @@ fn lifts(text: &str) -> bool {
     const ALLOWED: Words = "ていい てよい て良い てもいい ても良い てもよい て大丈夫 ても大丈夫 て構 ても構 てもかま て問題な \
         ても問題 て問題あり 解禁 忘れてください 忘れて 無視して なくていい なくてよい なくてもいい なくても構 \
         なくて大丈夫 撤回 必要はな 必要はありません";
+    if contains_any(text, "ないでもらって ないでいただいて") {
+        return false;
+    }
     // 「編集してよいが、対象は変更不可」 limits in its second half.
     // 「編集していいのは A だけ」 limits.
     if contains_any(text, "いいのは よいのは 良いのは") && contains_any(text, "だけ のみ") {
@@ -104,14 +157,14 @@ fn lifts(text: &str) -> bool {
 
 /// 「ください」 and its like at the end.
 pub(super) fn without_courtesy(text: &str) -> &str {
-    const ENDS: Words = "くださいね ください 下さい お願いいたします お願いします お願いね お願い してほしいです ほしいです \
+    const ENDS: Words = "もらっていいですか もらってもいいですか もらっていい いただいてもいいですか くださいね ください 下さい お願いいたします お願いします お願いね お願い してほしいです ほしいです \
         ほしい 欲しいです 欲しい もらえますか もらえませんか いただけますか いただけませんか くれますか \
         くれませんか くれる いただけると助かります もらえると助かります いただけると嬉しい もらえると嬉しい \
         もらえる です だよ だ ね よ な";
     let mut rest = text;
     loop {
-        let cut = each_word(ENDS).find_map(|end| rest.strip_suffix(end)).filter(|cut| !cut.is_empty());
-        match cut {
+        let cut = end_among(ENDS, rest).map(|end| &rest[..rest.len() - end.len()]);
+        match cut.filter(|cut| !cut.is_empty()) {
             // 「必要な」, 「みたいな」: a part of a word.
             Some(cut)
                 if !rest.ends_with('な')
@@ -140,11 +193,15 @@ fn forbids(clause: &str, is_last: bool) -> bool {
         出さない 超えない 再生成しない 削除しない 移動しない 上書きしない 導入しない 使用しない 利用しない 修正しない \
         実装しない デプロイしない プッシュしない pushしない commitしない 公開しない";
     const DEEDS: Words = "変え 触ら 使わ 消さ 壊さ 崩さ 増やさ 追加し 変更し 編集し 修正し 削除し コミットし プッシュし pushし マージし 入れ 出さ 書か 作ら \
-        実行し 上書きし 依存し 含め 直さ 動かさ いじら 加え 移動し 使用し 利用し 導入し 公開し 超え 残さ 書き換え 広げ 混ぜ";
+        実行し アクセスし 呼ば 送ら 接続し 叩か 渡さ 載せ 貼ら 流さ 流用し 参照し 改変し 影響出さ 上書きし 依存し 含め 直さ 動かさ いじら 加え 移動し 使用し 利用し 導入し 公開し 超え 残さ 書き換え 広げ 混ぜ";
     const ENDS: Words = "ないこと ぬこと ないように ないよう ないようにして ないようにすること てはいけない てはいけません \
         ではいけません ではいけない てはならない てはなりません ではならない ではなりません てはだめ てはダメ \
         ちゃだめ ちゃダメ 厳禁 対象外 読み取り専用 NG 許されません 許されない しない方針 しない約束 \
-        ない約束 ない方針 ないルール ない方向で ない前提で ない形で";
+        ない約束 ない方針 ない方針で しない方針で ないルール ないルールで ない方向で ない前提で ない形で のはダメ のはだめ のは駄目 のはなし のはナシ のは無し のは勘弁 \
+        のは勘弁して んといて ないどいて";
+    if is_of_product(clause) {
+        return false;
+    }
     if let Some(stem) = clause.strip_suffix("ないで").or_else(|| clause.strip_suffix("ないでおいて"))
     {
         // 「つないで」 denies nothing.
@@ -171,7 +228,7 @@ fn forbids(clause: &str, is_last: bool) -> bool {
         return is_last
             && !ends_with_any(
                 clause,
-                "問題なし 異常なし エラーなし 変更なし 指摘なし 指定なし 特になし 件はなしで 件はなし 話はなしで",
+                "効果なし 反応なし 変化なし 影響なし 応答なし 返事なし 該当なし 進展なし 意味なし 出力なし 表示なし 差分なし 更新なし 連絡なし 違いなし 問題なし 異常なし エラーなし 変更なし 指摘なし 指定なし 特になし 件はなしで 件はなし 話はなしで",
             );
     }
     if clause.ends_with("たくない") {
@@ -184,7 +241,7 @@ fn forbids(clause: &str, is_last: bool) -> bool {
     (!is_last || clause.ends_with("ずに"))
         && ends_with_any(
             clause,
-            "付けず 使わず 変えず 触らず 変えずに 触らずに 使わずに 作らず 作らずに 増やさず 増やさずに 壊さず 書かず 追加せず 変更せず",
+            "付けず 使わず 変えず 触らず 変えずに 触らずに 使わずに 作らず 作らずに 増やさず 増やさずに 壊さず 書かず 追加せず 変更せず 触れず 触れずに 崩さず 崩さずに 壊さずに 消さず 消さずに 足さず 足さずに 落とさず 落とさずに",
         )
 }
 
@@ -205,9 +262,14 @@ fn requires(clause: &str, core: &str) -> bool {
     if ends_with_any(clause, "必要がある 必要があります") {
         return contains_any(clause, "動く 動作 通る 保つ 残す 対応 維持 互換 満たす 守る 使う 従う");
     }
+    if clause.ends_with("必須")
+        && contains_any(clause, "メールは アドレスは 名前は 氏名は 電話は 住所は 番号は 項目 入力 欄")
+    {
+        return false;
+    }
     ends_with_any(
         clause,
-        "必須 必須条件 が条件 ないと困ります ないと困る に限る に限ります に限定して を維持して を保って を守って に従って 厳守で 厳守 は維持して は保って \
+        "てからにして でからにして てからで は維持で を維持で は死守 は死守で 縛りで 厳守 一択で 必須 必須条件 が条件 ないと困ります ないと困る に限る に限ります に限定して を維持して を保って を守って に従って 厳守で 厳守 は維持して は保って \
          は守って 現状維持 現状維持で 使い続けて にとどめて に留めて にとどめること \
          が前提 を前提に 凍結 凍結中 が上限 が限度 最小限で 最小限に 読み取り専用として扱って",
     ) || clause.contains('は')
@@ -222,7 +284,7 @@ fn limits(clause: &str, is_last: bool, core: &str) -> bool {
         clause,
         "のみ のみで のみにして のみとして だけにして だけに だけで書いて だけで実装して だけで作って だけを使って 以外は触らないで だけを変更して だけで作業して",
     ) {
-        return !contains_any(clause, "失敗 落ち 起き");
+        return !contains_any(clause, "失敗 落ち 起き 再現 発生 症状 残り 表示され 出ます 出る");
     }
     if is_last && clause.ends_with("だけで") {
         return !ends_with_any(clause, "これだけで それだけで あれだけで");
@@ -236,9 +298,12 @@ fn limits(clause: &str, is_last: bool, core: &str) -> bool {
     if has_digit
         && ends_with_any(
             clause,
-            "以内 以内で 以内に 以内に収めて 以内にして 以下 以下で 以下に 以下に抑えて 以下にして 未満 未満で 未満に 未満にして まで までにして まで に制限して を超えない",
+            "までに抑えて までに収めて までにとどめて 以内 以内で 以内に 以内に収めて 以内にして 以下 以下で 以下に 以下に抑えて 以下にして 未満 未満で 未満に 未満にして まで までにして まで に制限して を超えない",
         )
     {
+        if ends_with_any(clause, "時まで 時までに 日まで 月まで 行目まで 章まで") {
+            return false;
+        }
         let till = clause.ends_with("まで");
         return !till && (is_last || clause.contains('は'))
             || till && (clause.contains('は') || is_last && (clause.contains("なので") || clause == core))
@@ -248,17 +313,21 @@ fn limits(clause: &str, is_last: bool, core: &str) -> bool {
         clause,
         "のまま のままで のままにして のままにしておいて そのままにして そのままにしておいて そのままで そのまま残して 残しておいて",
     ) {
-        return !ends_with_any(clause, "空のまま 空のままで");
+        // 「ボタンが無効のままで」
+        let describes = clause.contains('が') && !clause.contains("そのまま");
+        return !describes && !ends_with_any(clause, "空のまま 空のままで");
     }
     false
 }
 
 /// 「前に聞いて」, 「迷ったら聞いて」, 「承認を取って」
 fn asks_first(core: &str) -> bool {
+    const BEFORE: Words = "る前に う前に す前に コミット前に マージ前に プッシュ前に push前に commit前に デプロイ前に 実行前に 削除前に 変更前に";
     let asks = ends_with_any(
         core,
         "聞いて 相談して 確認して 確認を取って 承認を取って 許可を取って 声をかけて 声かけて 止まって 止めて",
     );
-    let tells = ends_with_any(core, "教えて 知らせて") && contains_any(core, "る前に う前に す前に");
+    let tells = ends_with_any(core, "教えて 知らせて 見せて 報告して 連絡して 一声 一言")
+        && contains_any(core, BEFORE);
     tells || asks && contains_any(core, "前に 迷ったら 前は ときは 場合は 事前に") && !core.contains("なぜ")
 }

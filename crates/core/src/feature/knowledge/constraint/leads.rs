@@ -17,7 +17,7 @@ const SAYS: Words = "says said wrote writes replied answered mailed posted comme
     prints printed asked told sent say translated wants wanted demands demanded insists insisted";
 
 /// Where words of others come from.
-const SOURCES: Words = "readme docs doc guide changelog slack teams discord chat overflow ticket jira spec specification criteria notes wiki \
+const SOURCES: Words = "readme docs doc guide changelog slack teams discord chat overflow ticket jira spec specification criteria story notes wiki \
     prompt policy handbook";
 
 /// At the beginning of an order about a text.
@@ -26,6 +26,10 @@ const HANDLES: Words =
 
 const TEXTS: Words = "mail email e-mail message letter review feedback error output log logs transcript conversation chat ticket \
     issue comment comments text slack thread article answer reply prompt quote document";
+
+/// Orders to write a text, and what is written.
+const WRITES: Words = "add write put print show display insert log set change make rename";
+const WRITTEN: Words = "comment text message label title button tooltip banner heading line warning string docstring placeholder headline caption";
 
 /// A text is announced, not named: "here is the log", not "error log: no secrets".
 const SHOWN: Words = "here here's this following below got received pasted get another";
@@ -107,7 +111,10 @@ fn announces(head: &str, is_last: bool) -> bool {
     }
     let first =
         words(head).find(|word| !among("please can could you now and then", word)).unwrap_or_default();
-    among(HANDLES, &first)
+    // "Add a comment: never call it twice"
+    let is_text = among(WRITES, &first) && among(WRITTEN, &before);
+    is_text
+        || among(HANDLES, &first)
         || contains(head, SAYS_JA)
         || is_last
             && (has(head, SHOWN) && has(head, TEXTS) || contains(head, SHOWN_JA) && contains(head, TEXTS_JA))
@@ -133,6 +140,9 @@ fn presents(head: &str) -> bool {
     let opens = |begin: &str| words(head).take(2).collect::<Vec<_>>().join(" ").starts_with(begin);
     (opens("here is") || opens("here's") || opens("below is")) && has(head, TEXTS)
         || contains(head, SHOWN_JA) && contains(head, "メール 議事録") && head.ends_with("です")
+        || ["貼ります", "貼っておきます", "貼り付けます", "転記します", "引用します"]
+            .iter()
+            .any(|end| head.ends_with(end))
 }
 
 fn extent(head: &str) -> Lead {

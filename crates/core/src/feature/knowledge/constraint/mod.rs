@@ -16,6 +16,7 @@ mod leads;
 mod lift;
 mod sentences;
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use crate::feature::knowledge::key_facts;
@@ -28,33 +29,97 @@ const LONGEST: usize = key_facts::LONGEST;
 /// Most constraints of one prompt: a long pasted text is not a list of wishes.
 const MOST: usize = 10;
 
+/// The person's own words in a prompt. They are divided into sentences when the first reader needs them, once for all.
+#[derive(Clone, Debug)]
+pub struct OwnWords<'p> {
+    text: &'p str,
+    sentences: OnceCell<Vec<Sentence<'p>>>,
+}
+
+#[derive(Clone, Debug)]
+struct Sentence<'p> {
+    text: &'p str,
+    is_constraint: OnceCell<bool>,
+}
+
+impl<'p> OwnWords<'p> {
+    pub fn of(prompt: &'p str) -> OwnWords<'p> {
+        OwnWords { text: own_part(prompt), sentences: OnceCell::new() }
+    }
+
+    fn sentences(&self) -> &[Sentence<'p>] {
+        self.sentences.get_or_init(|| {
+            let mut sentences = Vec::new();
+            sentences::for_each_sentence(self.text, |range| {
+                sentences.push(Sentence { text: &self.text[range], is_constraint: OnceCell::new() });
+            });
+            sentences
+        })
+    }
+
+    /// The constraints as written, in their order.
+    pub fn constraints(&self) -> Vec<&'p str> {
+        let mut found = Vec::new();
+        // Other languages have no short list of cues.
+        if self.text.is_ascii() && !english::has_cue(self.text) {
+            return found;
+        }
+        let mut before_is_found = false;
+        for sentence in self.sentences() {
+            // What comes next may tell that the sentence before it was no rule.
+            if before_is_found && takes_back_before(found.last().copied().unwrap_or_default(), sentence.text)
+            {
+                found.pop();
+            }
+            before_is_found = found.len() < MOST && sentence.is_constraint();
+            if before_is_found {
+                found.push(sentence.text);
+            }
+        }
+        found
+    }
+
+    /// The constraints of `known` that the person takes back.
+    pub fn lifted<'k, C: AsRef<str>>(&self, known: &'k [C]) -> Vec<&'k str> {
+        if known.is_empty() {
+            return Vec::new();
+        }
+        let lifted_by =
+            |sentence: &Sentence<'p>| lift::lifted_by(known, sentence.text, || sentence.is_constraint());
+        self.sentences().iter().flat_map(lifted_by).collect()
+    }
+
+    /// All sentences that `is_wanted`, as they are kept.
+    pub fn quotations(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
+        let mut said: Vec<String> =
+            self.sentences().iter().map(|sentence| quotation(sentence.text)).collect();
+        said.retain(|sentence| is_wanted(sentence));
+        said
+    }
+}
+
+impl Sentence<'_> {
+    fn is_constraint(&self) -> bool {
+        *self.is_constraint.get_or_init(|| is_constraint(self.text))
+    }
+}
+
 /// The constraints of a prompt as written, in their order.
 pub fn find_constraints(prompt: &str) -> Vec<&str> {
-    let mut found = Vec::new();
-    let mut buffer = String::new();
-    let own = own_part(prompt);
-    // Other languages have no short list of cues.
-    if own.is_ascii() && !english::has_cue(own) {
-        return found;
+    OwnWords::of(prompt).constraints()
+}
+
+fn takes_back_before(before: &str, sentence: &str) -> bool {
+    match english::follow(sentence) {
+        english::Follow::Annuls => true,
+        english::Follow::Describes => english::is_statement(before),
+        english::Follow::Leaves => false,
     }
-    sentences::for_each_sentence(own, |range| {
-        let sentence = &own[range];
-        if found.len() < MOST && judge(sentence, &mut buffer) {
-            found.push(sentence);
-        }
-    });
-    found
 }
 
 /// The constraints of `known` that a prompt takes back.
 pub fn lifted<'k, C: AsRef<str>>(known: &'k [C], prompt: &str) -> Vec<&'k str> {
-    if known.is_empty() {
-        return Vec::new();
-    }
-    let own = own_part(prompt);
-    let mut lifted = Vec::new();
-    sentences::for_each_sentence(own, |range| lifted.extend(lift::lifted_by(known, &own[range])));
-    lifted
+    OwnWords::of(prompt).lifted(known)
 }
 
 /// Those that it leaves.
@@ -65,17 +130,7 @@ pub fn still_standing<'k, C: AsRef<str>>(known: &'k [C], prompt: &str) -> Vec<&'
 
 /// The sentences in which constraints are looked for.
 pub fn count_sentences(prompt: &str) -> usize {
-    let mut count = 0;
-    sentences::for_each_sentence(own_part(prompt), |_| count += 1);
-    count
-}
-
-/// All sentences of the person's own, as they are kept.
-pub fn own_sentences(prompt: &str) -> Vec<String> {
-    let own = own_part(prompt);
-    let mut found = Vec::new();
-    sentences::for_each_sentence(own, |range| found.push(quotation(&own[range])));
-    found
+    OwnWords::of(prompt).sentences().len()
 }
 
 /// The words after the name of a command.
@@ -109,20 +164,21 @@ fn next_clause(text: &str) -> Option<Range<usize>> {
 }
 
 pub fn is_constraint(sentence: &str) -> bool {
-    judge(sentence, &mut String::new())
+    let mut buffer = String::with_capacity(sentence.len() + 16);
+    if is_japanese(sentence) {
+        japanese::normalise(sentence, &mut buffer);
+        return japanese::is_constraint(&buffer);
+    }
+    // A cue is cheaper to look for than the words around it.
+    if sentence.is_ascii() && !english::has_cue(sentence) {
+        return false;
+    }
+    english::normalise(sentence, &mut buffer);
+    english::is_constraint(&english::Words::of(&buffer, sentence))
 }
 
 fn is_japanese(sentence: &str) -> bool {
     !sentence.is_ascii() && sentence.chars().any(|c| is_hiragana(c) || is_any_kanji(c))
-}
-
-fn judge(sentence: &str, buffer: &mut String) -> bool {
-    if is_japanese(sentence) {
-        japanese::normalise(sentence, buffer);
-        return japanese::is_constraint(buffer);
-    }
-    english::normalise(sentence, buffer);
-    english::is_constraint(&english::Words::of(buffer, sentence))
 }
 
 #[cfg(test)]

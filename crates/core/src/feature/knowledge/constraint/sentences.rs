@@ -112,7 +112,7 @@ impl<'a> Outside<'a> {
         if self.document || self.lines >= MOST_LINES {
             return Own::Nothing;
         }
-        if Self::is_of_speaker(text) {
+        if Self::is_of_speaker(text) || is_of_form(text) {
             self.quoting = Quoting::Paragraph;
             return Own::Nothing;
         }
@@ -203,6 +203,41 @@ impl<'a> Outside<'a> {
 /// A line of dashes.
 fn is_rule(text: &str) -> bool {
     text.len() >= 3 && ["-", "=", "*", "_"].iter().any(|mark| text.trim_start_matches(mark).is_empty())
+}
+
+/// A line of a ticket or of an article of law: 「チケットNo.12」, 「■対応方針：…」, 「第8条（…）」.
+fn is_of_form(text: &str) -> bool {
+    const LABELS: [&str; 12] = [
+        "概要",
+        "担当",
+        "対応方針",
+        "再現",
+        "発生",
+        "環境",
+        "報告者",
+        "起票",
+        "期待",
+        "ステータス",
+        "優先度",
+        "原因",
+    ];
+    let mut chars = text.chars();
+    match chars.next() {
+        Some('■' | '◆' | '【' | '□') => {
+            let label = chars.as_str().trim_start();
+            LABELS.iter().any(|known| label.starts_with(known))
+        }
+        Some('第') => {
+            let rest = chars
+                .as_str()
+                .trim_start_matches(|c: char| c.is_numeric() || "一二三四五六七八九十百".contains(c));
+            rest.len() < chars.as_str().len() && rest.starts_with(['条', '項'])
+        }
+        Some('チ') => ["チケットNo", "チケット番号", "チケット#", "チケット："]
+            .iter()
+            .any(|begin| text.starts_with(begin)),
+        _ => false,
+    }
 }
 
 /// The head of a mail, or the text with which the client continues a conversation.

@@ -43,6 +43,8 @@ mod rust;
 mod shell_scripts;
 mod taskfile;
 
+use std::sync::LazyLock;
+
 use crate::shell::{self, Script, Sort, Spot, Status, Step, Why, Word};
 use crate::text::word_list::{Words, among, each_word};
 
@@ -122,6 +124,23 @@ pub fn manifest_names() -> impl Iterator<Item = &'static str> {
         each_word(ecosystem.manifests).chain(each_word(ecosystem.other_files))
     };
     ECOSYSTEMS.iter().flat_map(of).filter(|name| !name.starts_with('*')).chain(each_word(COMPOSE))
+}
+
+/// The same for one name. A folder may have hundreds.
+pub fn is_manifest_name(name: &str) -> bool {
+    static SORTED: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+        let mut names: Vec<&str> = manifest_names().collect();
+        names.sort_unstable();
+        names
+    });
+    SORTED.binary_search(&name).is_ok()
+}
+
+/// Those of them that are in a folder below.
+pub fn manifest_names_below() -> &'static [&'static str] {
+    static BELOW: LazyLock<Vec<&'static str>> =
+        LazyLock::new(|| manifest_names().filter(|name| name.contains('/')).collect());
+    &BELOW
 }
 
 pub fn wants_text(name: &str) -> bool {

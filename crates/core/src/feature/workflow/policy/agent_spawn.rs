@@ -1,4 +1,7 @@
 //! An agent is about to be spawned: denied behind a gate or in a full context, otherwise with advice.
+//!
+//! An agent of an agent, a message to an agent and a skill that runs in one are work of an agent, too: denied behind a gate. How
+//! full the context is does not matter there, because its answer goes elsewhere or is short.
 
 use std::fmt::Write as _;
 
@@ -6,6 +9,7 @@ use super::{
     ActiveWorkflow, BLOCKED, ID, LAST, NOW, PLAN, SOON, describe_use, find_active, gate_context, gate_marks,
     gate_text, gone_mark, loss_text, new_phase_mark, until_boundary,
 };
+use crate::event::AgentWork;
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known};
 use crate::feature::marks::SessionMark;
@@ -23,6 +27,11 @@ pub(super) fn decide_spawn(
     attached: Option<&AttachedWorkflow>,
 ) -> Verdict {
     let settings = &config.policies.workflow_gate;
+    let work = facts.event.agent_work();
+    if matches!(work, Some(AgentWork::Skill(_))) && !facts.workflow.forks {
+        return Verdict::silent("the skill starts no agent");
+    }
+    let fills_context = work == Some(AgentWork::Spawn) && facts.event.is_main_thread();
     let gone = attached.filter(|_| facts.workflow.standing == Known::Absent);
     let gone = gone.and_then(|attached| gone_mark(facts, attached));
     let mut lost = None;
@@ -33,7 +42,7 @@ pub(super) fn decide_spawn(
             (None, Some(attached), false)
         }
         ActiveWorkflow::Damaged(attached) => (None, Some(attached), true),
-        ActiveWorkflow::No(because) if settings.mode != WorkflowMode::Strict => {
+        ActiveWorkflow::No(because) if settings.mode != WorkflowMode::Strict || !fills_context => {
             let says =
                 attached.filter(|_| gone.is_some()).and_then(|attached| tell_unknown(facts, attached, true));
             let effects = gone.into_iter().collect();
@@ -41,11 +50,16 @@ pub(super) fn decide_spawn(
         }
         ActiveWorkflow::No(_) => (None, None, false),
     };
-    let level = facts.meter.reading().and_then(|reading| settings.level(reading));
+    let reading = facts.meter.reading().filter(|_| fills_context);
+    let level = reading.and_then(|reading| settings.level(reading));
     let pending = standing
         .and_then(|standing| standing.find_blocking_gate(&gate_context(facts, config, standing, attached)));
     let phase = standing.and_then(|standing| Some((standing.manifest.as_ref().ok()?, standing)));
-    let mut verdict = AgentSpawn { facts, config, attached, level, pending, lost, phase }.decide();
+    let mut verdict = if fills_context || pending.is_some() || lost.is_some() {
+        AgentSpawn { facts, config, attached, level, pending, lost, phase }.decide()
+    } else {
+        Verdict::silent("no checkpoint is pending")
+    };
     if damaged && verdict.call == Call::Pass && verdict.says.is_empty() {
         verdict.because = "the manifest cannot be used, so nothing is known of checkpoints";
         verdict.says.extend(attached.and_then(|attached| tell_unknown(facts, attached, false)));

@@ -6,12 +6,13 @@
 mod agent_spawn;
 mod failed_agent;
 mod manifest_write;
+mod second_client;
 mod session_start;
 
 use std::fmt::Write as _;
 
 use super::settings::WorkflowMode;
-use crate::event::{Event, EventKind};
+use crate::event::{AgentWork, Event, EventKind};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::marks::{Marks, UNTIL_BOUNDARY};
@@ -63,9 +64,12 @@ impl Policy for WorkflowGate {
         let attached = marks.and_then(|marks| marks.workflow.attached.as_ref());
         match event.kind {
             EventKind::PreToolUse => {
-                event.spawned_agent().filter(|_| event.is_main_thread())?;
+                let work = event.agent_work()?;
                 let workflow = attached.is_some();
-                Some(Needs { meter: true, current: workflow, workflow, ..Needs::default() })
+                if work == AgentWork::Spawn && event.is_main_thread() {
+                    return Some(Needs { meter: true, current: workflow, workflow, ..Needs::default() });
+                }
+                workflow.then(|| Needs { workflow, ..Needs::default() })
             }
             EventKind::PostToolUse if writes_manifest(event, attached) => {
                 let shell = event.command_line().is_some();
@@ -76,6 +80,9 @@ impl Policy for WorkflowGate {
                 Some(needs)
             }
             EventKind::PostToolUse | EventKind::PostToolUseFailure | EventKind::UserPromptSubmit => {
+                if is_prompt_below(event, attached) {
+                    return Some(Needs { workflow: true, ..Needs::default() });
+                }
                 let failed =
                     attached.is_some() && event.is_main_thread() && failed_agent::find(event).is_some();
                 failed.then(Needs::default)
@@ -105,6 +112,10 @@ impl Policy for WorkflowGate {
                 remind_after_boundary(facts, attached)
             }
             (EventKind::SessionStart, _) => session_start::decide_start(facts, attached),
+            (EventKind::UserPromptSubmit, Some(below)) if is_prompt_below(facts.event, attached) => {
+                let refused = second_client::refuse_prompt(facts, config, below);
+                refused.unwrap_or_else(|| failed_agent::advise_on_failure(facts))
+            }
             (EventKind::UserPromptSubmit | EventKind::PostToolUseFailure, Some(_)) => {
                 failed_agent::advise_on_failure(facts)
             }
@@ -115,6 +126,11 @@ impl Policy for WorkflowGate {
             _ => Verdict::silent("no workflow is under way here"),
         }
     }
+}
+
+fn is_prompt_below(event: &Event<'_>, attached: Option<&AttachedWorkflow>) -> bool {
+    let is_prompt = event.kind == EventKind::UserPromptSubmit && event.is_main_thread();
+    is_prompt && attached.is_some_and(|attached| attached.below)
 }
 
 /// Judged by its input alone.

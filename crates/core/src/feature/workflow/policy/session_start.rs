@@ -1,4 +1,5 @@
-//! A session starts: it takes over the workflow that an ended session left unfinished, or hears of several.
+//! A session starts: it takes over the workflow that an ended session left unfinished, or hears of several. One that an agent started
+//! stays behind the checkpoints of the session above it.
 
 use std::fmt::Write as _;
 
@@ -19,6 +20,29 @@ const MAX_TOLD: usize = 3;
 const FORGOTTEN_MS: u64 = 30 * 24 * 3_600_000;
 
 pub(super) fn decide_start(facts: &Facts<'_>, attached: Option<&AttachedWorkflow>) -> Verdict {
+    if let Some(above) = facts.workflow.left.iter().find(|left| left.is_above)
+        && attached
+            .is_none_or(|own| own.below || own.pending.is_empty() || own.manifest == above.attached.manifest)
+    {
+        return stay_below(above);
+    }
+    // A person continues what an agent began.
+    if attached.is_some_and(|attached| attached.below) {
+        let mut verdict = decide_own_start(facts, None);
+        verdict.effects.insert(0, Effect::mark(Mark::WorkflowLeft));
+        return verdict;
+    }
+    decide_own_start(facts, attached)
+}
+
+/// The session above keeps the workflow, and its checkpoints count here.
+fn stay_below(above: &LeftWorkflow) -> Verdict {
+    let new = AttachedWorkflow { below: true, failed: Vec::new(), ..above.attached.clone() };
+    let effects = vec![Effect::mark(Mark::Workflow(Box::new(new)))];
+    Verdict { effects, ..Verdict::silent("an agent of the workflow's session started this one") }
+}
+
+fn decide_own_start(facts: &Facts<'_>, attached: Option<&AttachedWorkflow>) -> Verdict {
     let session = facts.event.session.as_str();
     let own = facts.workflow.standing.value();
     if attached.is_some() && own.is_none_or(|standing| !standing.belongs_to_other_than(session)) {
@@ -73,7 +97,7 @@ fn take_over(facts: &Facts<'_>, left: &LeftWorkflow) -> Verdict {
         None => {}
     }
     let mut new = left.attached.clone();
-    new.failed.clear();
+    (new.below, new.failed) = (false, Vec::new());
     let effects = vec![Effect::mark(Mark::Workflow(Box::new(new))), Effect::Workflow(own)];
     let gate = closed.as_ref().map(ClosedGate::gate);
     let mut says = vec![say(Audience::Model, text)];

@@ -6,7 +6,8 @@ use crate::text::stem::strip_ending;
 use crate::text::word_list::{Words, among};
 
 /// They stand for what the person asked for.
-const RULES: Words = "rule rules limit limits constraint constraints restriction restrictions requirement requirements said ban";
+const RULES: Words = "rule rules limit limits constraint constraints restriction restrictions requirement requirements said ban \
+     freeze embargo thing";
 
 const DENIALS: Words =
     "not no never don't dont doesn't won't can't cannot mustn't shouldn't isn't aren't without nothing";
@@ -42,6 +43,15 @@ struct Token {
     stem: String,
 }
 
+/// Stems of short forms.
+const SHORT: [(&str, &str); 5] = [
+    ("dep", "dependency"),
+    ("db", "database"),
+    ("repo", "repository"),
+    ("config", "configuration"),
+    ("doc", "document"),
+];
+
 type Clause = Vec<Token>;
 
 /// What is only quoted is not said. A name in code is.
@@ -76,6 +86,9 @@ fn clauses(sentence: &str) -> Vec<Clause> {
         strip_ending(&mut stem, 0);
         if among("using uses used", &word) {
             "use".clone_into(&mut stem);
+        }
+        if let Some((_, usual)) = SHORT.iter().find(|(short, _)| *short == stem) {
+            (*usual).clone_into(&mut stem);
         }
         if let Some(clause) = clauses.last_mut() {
             clause.push(Token { word, stem });
@@ -128,10 +141,12 @@ pub(super) enum Part {
     Permits { verb: Option<String>, object: Option<String>, stems: Vec<String>, exceeds: bool },
     /// "You don't have to …"
     Releases { stems: Vec<String> },
+    /// "The parser is no longer off limits": the stems of its subject.
+    Frees { subject: Vec<String> },
     /// "Commit it."
     Orders { verb: String, stems: Vec<String> },
     /// "Use X": X.
-    Uses { what: String },
+    Uses { what: String, stem: String },
 }
 
 impl Lift {
@@ -139,7 +154,12 @@ impl Lift {
     pub(super) fn of(sentence: &str, restates: bool) -> Option<Lift> {
         let clauses = clauses(sentence);
         if restates {
-            let parts: Vec<Part> = clauses.iter().filter_map(|clause| uses(clause)).collect();
+            // "You can edit the tests now, but not the fixtures" does both.
+            let allowed = clauses.iter().filter(|clause| !has(clause, CONDITIONS)).filter_map(|clause| {
+                let speaks_to = clause.iter().take(3).any(|token| token.word == "you");
+                uses(clause).or_else(|| permits(clause).filter(|_| speaks_to))
+            });
+            let parts: Vec<Part> = allowed.collect();
             return (!parts.is_empty()).then_some(Lift::Several(parts));
         }
         let is_conditional = clauses.iter().any(|clause| {
@@ -148,6 +168,7 @@ impl Lift {
                 let next = clause.get(at + 1).map_or("", |next| next.word.as_str());
                 let is_once = token.word == "once" && at > 0 && clause[at - 1].word == "this";
                 among(CONDITIONS, &token.word)
+                    && !is_mere_courtesy(clause, at)
                     && next != "all"
                     && !is_once
                     && !(matches!(token.word.as_str(), "before" | "after") && has(clause, RULES))
@@ -160,7 +181,7 @@ impl Lift {
                 Some(TakenBack::All) => return Some(Lift::All),
                 Some(TakenBack::Part(part)) => parts.push(part),
                 None if is_conditional => {}
-                None => parts.extend(permits(clause).or_else(|| orders(clause))),
+                None => parts.extend(frees(clause).or_else(|| permits(clause)).or_else(|| orders(clause))),
             }
             if !is_conditional {
                 parts.extend(uses(clause));
@@ -192,9 +213,21 @@ fn takes_back(clause: &[Token]) -> Option<TakenBack> {
             "forget" | "ignore" | "drop" | "scrap" | "lift" | "relax" | "disregard" | "waive" => {
                 Some((at, &clause[at + 1..]))
             }
+            "scratch" | "revoke" | "withdraw" | "cancel" | "rescind" => Some((at, &clause[at + 1..])),
+            "mind" if before == "my" && has(&clause[..at], "changed change") => {
+                Some((at - 2, &clause[at + 1..]))
+            }
+            "off" | "over" | "void" | "obsolete" | "revoked" | "cancelled" | "canceled" | "withdrawn"
+            | "moot" | "history"
+                if among("is are", before) =>
+            {
+                Some((at, &clause[..at]))
+            }
             "mind" if before == "never" => Some((at - 1, &clause[at + 1..])),
             "lifted" | "dropped" | "gone" if has(&clause[..at], "is are") => Some((at, &clause[..at])),
-            "apply" | "applies" | "holds" if among("doesn't don't longer not", before) => {
+            "apply" | "applies" | "holds" | "stands" | "counts"
+                if among("doesn't don't longer not", before) =>
+            {
                 let from = clause[..at].iter().position(|token| among("no doesn't don't not", &token.word));
                 Some((from?, &clause[..from?]))
             }
@@ -208,9 +241,9 @@ fn takes_back(clause: &[Token]) -> Option<TakenBack> {
     // "The 300 line rule in generated files" is about 300 lines.
     let rule = subject.iter().position(|token| among(RULES, &token.word)).unwrap_or(0);
     let subject = if content(&subject[..rule]).is_empty() { subject } else { &subject[..rule] };
-    let is_forget = clause[at].word == "forget";
+    let is_forget = among("forget changed", &clause[at].word);
     let of: Vec<String> = (content(subject).into_iter())
-        .filter(|stem| !among("rul limit constraint restrict requir said ban", stem))
+        .filter(|stem| !among("rul limit constraint restrict requir said ban thing old earli previou", stem))
         .map(str::to_owned)
         .collect();
     let says_all = names_rule && has(subject, "all everything any every");
@@ -226,6 +259,12 @@ fn takes_back(clause: &[Token]) -> Option<TakenBack> {
 
 /// "Please forget …", "you can drop …"; not "you seem to forget …".
 fn is_open(head: &[Token], verb: &str) -> bool {
+    if among(
+        "off over void obsolete revoked cancelled canceled withdrawn moot history stands counts changed",
+        verb,
+    ) {
+        return true;
+    }
     if among("lifted dropped gone never mind no not doesn't don't", verb) {
         return true;
     }
@@ -243,6 +282,30 @@ const WORK: Words = "chang work cod code diff fix everyth messag short stag prod
 
 /// The permission is not for now, or not for here.
 const ELSEWHERE: Words = "wish tomorrow later someday sandbox theoretically said says";
+
+/// "If needed", "whenever you like" and "fine if you do it": no real condition.
+fn is_mere_courtesy(clause: &[Token], at: usize) -> bool {
+    let word = |at: usize| clause.get(at).map_or("", |token| token.word.as_str());
+    among("needed necessary required possible helpful useful", word(at + 1))
+        || word(at + 1) == "you" && among("need want like think feel must have wish see", word(at + 2))
+        || word(at) == "if" && at > 0 && among(ALLOWED, word(at - 1)) && word(at + 1) == "you"
+}
+
+/// "… is no longer off limits", "… is fair game", "… is open again".
+fn frees(clause: &[Token]) -> Option<Part> {
+    let word = |at: usize| clause.get(at).map_or("", |token| token.word.as_str());
+    let verb = clause.iter().position(|token| among("is are isn't aren't", &token.word))?;
+    let denied = among("isn't aren't", word(verb)) || word(verb + 1) == "no" || word(verb + 1) == "not";
+    let rest = &clause[verb + 1..];
+    let was_closed = has(rest, "off-limits forbidden frozen prohibited taboo banned locked read-only")
+        || rest.windows(2).any(|pair| pair[0].word == "off" && pair[1].word == "limits");
+    let is_over = denied && was_closed && has(rest, "longer anymore more now");
+    let is_open = !denied
+        && (rest.windows(2).any(|pair| pair[0].word == "fair" && pair[1].word == "game")
+            || has(rest, "unlocked unfrozen open writable") && has(rest, "again now"));
+    let subject: Vec<String> = content(&clause[..verb]).into_iter().map(str::to_owned).collect();
+    ((is_over || is_open) && !subject.is_empty()).then_some(Part::Frees { subject })
+}
 
 /// "You don't have to …", "no longer needed".
 fn releases(clause: &[Token]) -> bool {
@@ -273,6 +336,8 @@ fn permits(clause: &[Token]) -> Option<Part> {
             "may" | "can" if word(at + 1) == "be" && at > 0 => at + 2,
             "free" if word(at + 1) == "to" && at > 0 && word(at - 1) == "feel" => at + 2,
             fine if among(ALLOWED, fine) && word(at + 1) == "to" => at + 2,
+            fine if among(ALLOWED, fine) && word(at + 1) == "if" && word(at + 2) == "you" => at + 3,
+            "free" if word(at + 1) == "to" && at > 0 && among("are you're", word(at - 1)) => at + 2,
             fine if among(ALLOWED, fine) && is_predicate(clause, at) => {
                 is_permission = true;
                 // "Changing it is fine."
@@ -324,17 +389,24 @@ fn orders(clause: &[Token]) -> Option<Part> {
     Some(Part::Orders { verb: clause[at].stem.clone(), stems })
 }
 
-/// "Use npm", "you can use npm again".
+/// "Use npm", "you can use npm again", "switch to npm".
 fn uses(clause: &[Token]) -> Option<Part> {
-    let at = clause.iter().position(|token| among("use prefer", &token.word))?;
+    let word = |at: usize| clause.get(at).map_or("", |token| token.word.as_str());
+    let begins = |at: &usize| match word(*at) {
+        "use" | "prefer" => true,
+        "switch" | "move" => word(at + 1) == "to",
+        "go" => word(at + 1) == "with",
+        _ => false,
+    };
+    let at = (0..clause.len()).find(begins)?;
     let opens = clause[..at]
         .iter()
         .all(|token| among(ADVERBS, &token.word) || among("you can may let's", &token.word));
-    let what = clause.get(at + 1)?;
-    let ends = clause
-        .get(at + 2)
-        .is_none_or(|next| among("now again here instead for please not over rather", &next.word));
-    (opens && ends).then(|| Part::Uses { what: what.word.clone() })
+    let what = at + if among("use prefer", word(at)) { 1 } else { 2 };
+    let ends = among("now again here instead for please not over rather after", word(what + 1));
+    let name = clause.get(what)?;
+    (opens && (ends || what + 1 == clause.len()))
+        .then(|| Part::Uses { what: name.word.clone(), stem: name.stem.clone() })
 }
 
 /// What a constraint is about.
@@ -383,7 +455,21 @@ impl Gist {
             }
             Part::Releases { stems } => {
                 let shared = self.all.iter().filter(|stem| stems.contains(stem)).count();
-                self.kind == ConstraintKind::Requires && shared > 0 && shared * 5 >= self.all.len() * 3
+                // "No need to ask any more" names nothing else.
+                let names_deed = self.all.first().is_some_and(|deed| stems.contains(deed))
+                    && stems.iter().all(|stem| self.all.contains(stem));
+                let is_named = shared > 0 && shared * 5 >= self.all.len() * 3;
+                match self.kind {
+                    ConstraintKind::Requires => is_named || names_deed,
+                    ConstraintKind::Limits => is_named,
+                    ConstraintKind::Forbids => false,
+                }
+            }
+            Part::Frees { subject } => {
+                let shared = subject.iter().filter(|stem| self.all.contains(stem)).count();
+                self.kind == ConstraintKind::Forbids
+                    && shared == subject.len()
+                    && shared * 2 >= self.stems.len()
             }
             Part::Permits { verb, object, stems, exceeds } => match self.kind {
                 ConstraintKind::Requires => false,
@@ -418,7 +504,12 @@ impl Gist {
                     && same_verb
                     && (is_same || self.for_now && (names_all || stems.iter().all(|stem| among(WORK, stem))))
             }
-            Part::Uses { what } => self.rejected.as_ref() == Some(what),
+            Part::Uses { what, stem } => {
+                let is_forbidden = self.kind == ConstraintKind::Forbids
+                    && self.verb.as_deref() == Some("use")
+                    && self.stems == [stem.as_str()];
+                self.rejected.as_ref() == Some(what) || is_forbidden
+            }
         }
     }
 }

@@ -9,21 +9,34 @@ use crate::feature::knowledge::constraint::japanese::{
 use crate::text::japanese::{is_any_kanji, is_hiragana, is_katakana};
 use crate::text::word_list::{Words, among, each_word};
 
-const RULES: Words = "件 制限 制約 規則 ルール 禁止 約束 条件 指示 言ったこと 話";
+const RULES: Words = "件 制限 制約 規則 ルール 禁止 凍結 縛り 約束 条件 指示 言ったこと 話";
 
 const ALL: Words = "全部 すべて 全て 一切";
 
 /// The permission comes later, or perhaps never.
+/// They only look like one.
+const COURTESIES: Words =
+    "必要なら 必要であれば 必要に応じて よければ 良ければ 何なら なんなら それなら したかったら したければ";
+
 const CONDITIONS: Words = "たら れば なら 場合 次第 とき てから";
 
 const PERMITS: Words = "ていい てよい て良い てもいい ても良い てもよい て大丈夫 ても大丈夫 て構 ても構 てかま てもかま て問題な て問題あり ても問題 \
-    んでいい んでもいい んで大丈夫 いでいい いでもいい 解禁 許可します 許可する";
+    んでいい んでもいい んで大丈夫 いでいい いでもいい てok てもok でok でもok んでok て問題あり 解禁 許可します 許可する";
 
-const RELEASES: Words = "なくていい なくてよい なくて良い なくてもいい なくても構 なくて構 なくて大丈夫 なくても大丈夫 なくて問題 \
+const RELEASES: Words = "なくていい なくてよい なくて良い なくてもいい なくても構 なくて構 なくて大丈夫 なくても大丈夫 なくて問題 なくてok なくてもok \
     必要はな 必要はあり 必要ありま 必要な 不要";
 
 /// Words of the same meaning in a constraint and in the permission.
-const SAME: [Words; 4] = ["変 変更 修正 編集 触 直 改修", "追加 足 増 導入 入", "消 削除", "使 使用 利用"];
+const SAME: [Words; 8] = [
+    "変 変更 修正 編集 触 直 改修",
+    "追加 足 増 導入 入",
+    "消 削除",
+    "使 使用 利用",
+    "コミット commit",
+    "プッシュ push",
+    "マージ merge",
+    "デプロイ deploy",
+];
 
 /// Words that do not say what a constraint is about.
 const GENERAL: Words = "新 新規 今 今回 今日 今後 先 前 後 必 絶対 直接 勝手 私 事 時 中 一切 下 願 他 以外 以内 以下 未満 禁止 不可 \
@@ -138,6 +151,7 @@ impl Lift {
         if is_other_speech(&own) || ends_with_any(&own, "ますか ですか ょうか ませんか かな") {
             return None;
         }
+        let own = each_word(COURTESIES).fold(own, |own, courtesy| own.replace(courtesy, ""));
         let is_conditional = contains_any(&own, CONDITIONS);
         let mut parts = Vec::new();
         for clause in clauses(&own) {
@@ -169,7 +183,10 @@ fn takes_back(clause: &str) -> Option<Part> {
     }
     let names_rule = contains_any(clause, RULES);
     let forgets = contains_any(clause, "忘れて 撤回 取り消 取消");
-    let drops = contains_any(clause, "無視して 解除 適用しな 緩和") && names_rule
+    let drops = contains_any(
+        clause,
+        "無視して 解除 適用しな 緩和 なかったことに 白紙 取り下げ 廃止 終わり 終了 もういい",
+    ) && names_rule
         || contains_any(
             clause,
             "件はなし 件なし 制限はなし 制限なし 制約はなし ルールはなし 条件はなし 話はなし",
@@ -179,7 +196,7 @@ fn takes_back(clause: &str) -> Option<Part> {
     }
     let is_rule = |run: &String| {
         among(
-            "件 制限 制約 規則 ルール 約束 条件 指示 話 言 忘 撤回 解除 無視 発言 取 消 取消 適用 緩和 全部 全 行数",
+            "件 制限 制約 規則 ルール 約束 条件 指示 話 言 忘 撤回 解除 無視 発言 取 消 取消 白紙 下 廃止 終 終了 昨日 先程 適用 緩和 全部 全 行数",
             run,
         )
     };

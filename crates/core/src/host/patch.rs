@@ -1,4 +1,10 @@
-//! The text that `apply_patch` takes.
+//! The text that `apply_patch` takes, the tool with which OpenAI's models edit files.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+/// Hosts' own limits for a payload are smaller.
+pub(super) const PATCH_LONGEST: usize = 64 * 1024 * 1024;
 
 /// Heads of its parts. Spaces before them do not matter to Codex.
 const HEADS: [&str; 4] = ["*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:"];
@@ -42,6 +48,16 @@ pub(in crate::host) fn patched_files(patch: &str) -> Vec<String> {
         }
     }
     files
+}
+
+/// The same from the working directory. `None` if there are none.
+pub(super) fn patched_paths<'a>(patch: &str, cwd: Option<&str>) -> Option<Vec<Cow<'a, str>>> {
+    let from_cwd = |file: String| match cwd {
+        Some(cwd) => Cow::Owned(Path::new(cwd).join(file).to_string_lossy().into_owned()),
+        None => Cow::Owned(file),
+    };
+    let files = patched_files(patch);
+    (!files.is_empty()).then(|| files.into_iter().map(from_cwd).collect())
 }
 
 #[cfg(test)]

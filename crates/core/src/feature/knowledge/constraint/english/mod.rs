@@ -3,250 +3,90 @@
 //! A sentence becomes a list of lower-case words with a mark (`|`) between clauses. Each word that can carry a
 //! constraint is judged by its neighbours and by its place in the clause.
 
-use super::sentences::quotation_end;
-use crate::text::word_list::among;
+mod vetoes;
+mod words;
 
-/// Between clauses.
-const CLAUSE: &str = "|";
+use crate::text::search;
+use crate::text::word_list::{Words as WordList, among};
+pub(super) use vetoes::{Follow, follow, is_of_others, is_statement};
+use vetoes::{asks_not_to, is_fault, is_foreign, is_report, lifts, second_order, specifies};
+use words::CLAUSE;
+pub(super) use words::{Words, normalise};
 
-/// The words of a sentence.
-pub(super) struct Words<'a> {
-    words: Vec<&'a str>,
-    asks: bool,
+/// Words with which a sentence is worth reading closely.
+const CUES: WordList = "don't dont not never no nothing nobody must mustn't mustnt has have needs need may should shouldn't can't \
+    cannot cant won't only always avoid stop leave keep stick ensure sure prefer instead rather limit most max \
+    max. maximum stay stays read-only readonly scope ask until without allowed forbidden prohibited mandatory \
+    nowhere limits off-limits freeze on me want circumstances account important throughout except session whenever \
+    budget hard wait doubt under keeps hands table isn't aren't refrain per gets each every forbids bans frozen \
+    english german japanese french spanish shouldnt none taboo untouchable verboten banned no-go case point \
+    exclusively preserve steer hold forward zero untouched unchanged intact remain remains shall";
+
+/// For each first letter of a cue the set of its last letters, in any case: a cheap look at most words.
+const CUE_ENDS: [u32; 32] = {
+    let (list, mut ends) = (CUES.as_bytes(), [0_u32; 32]);
+    let (mut first, mut at) = (0, 1);
+    while at <= list.len() {
+        if at == list.len() || list[at] == b' ' {
+            ends[(list[first] % 32) as usize] |= 1 << (list[at - 1] % 32);
+            first = at + 1;
+        }
+        at += 1;
+    }
+    ends
+};
+
+fn may_be_cue(word: &[u8]) -> bool {
+    let (Some(first), Some(last)) = (word.first(), word.last()) else { return false };
+    CUE_ENDS[usize::from(first % 32)] >> (last % 32) & 1 != 0
 }
 
-/// Lower case, with `|` between clauses; code and quotations become `…`, a remark in parentheses is left out.
-pub(super) fn normalise(sentence: &str, to: &mut String) {
-    to.clear();
-    let mut at = 0;
-    while let Some(c) = sentence[at..].chars().next() {
-        // Most characters, without a closer look.
-        if c.is_ascii_alphabetic() || c == ' ' {
-            to.push(c.to_ascii_lowercase());
-            at += 1;
-            continue;
-        }
-        let end = quotation_end(sentence, at);
-        let is_remark = c == '(';
-        at += c.len_utf8();
-        let rest = &sentence[at..];
-        match c {
-            _ if end.is_some() || matches!(c, '"' | '`') => {
-                to.push_str(" … ");
-                at = end.unwrap_or(at);
-            }
-            _ if is_remark => {
-                to.push(' ');
-                at = rest.find(')').map_or(at, |end| at + end + 1);
-            }
-            '’' => to.push('\''),
-            ',' | ';' | ':' | ')' | '—' | '–'
-                if !rest.starts_with(|c: char| c.is_ascii_digit() || c == '/') =>
-            {
-                to.push_str(" | ");
-            }
-            '-' if rest.starts_with(' ') => to.push_str(" | "),
-            '*' => {}
-            '\n' | '\t' => to.push(' '),
-            '!' | '?' | '.' if rest.trim_start().is_empty() => {}
-            _ => to.push(c.to_ascii_lowercase()),
-        }
-    }
-}
-
-impl<'a> Words<'a> {
-    pub(super) fn of(normalised: &'a str, sentence: &str) -> Words<'a> {
-        Words {
-            words: normalised.split_ascii_whitespace().collect(),
-            asks: sentence.trim_end().ends_with('?'),
-        }
-    }
-
-    fn at(&self, index: usize) -> &'a str {
-        self.words.get(index).copied().unwrap_or(CLAUSE)
-    }
-
-    fn before(&self, index: usize) -> &'a str {
-        index.checked_sub(1).map_or(CLAUSE, |index| self.at(index))
-    }
-
-    /// The clause from `index` on.
-    fn rest(&self, index: usize) -> &[&'a str] {
-        let rest = self.words.get(index..).unwrap_or_default();
-        let end = rest.iter().position(|word| *word == CLAUSE).unwrap_or(rest.len());
-        &rest[..end]
-    }
-
-    /// The clause before `index`.
-    fn head(&self, index: usize) -> &[&'a str] {
-        let head = &self.words[..index];
-        let start = head.iter().rposition(|word| *word == CLAUSE).map_or(0, |at| at + 1);
-        &head[start..]
-    }
-
-    /// Whether only words without content are before `index` in its clause.
-    fn opens(&self, index: usize) -> bool {
-        let head = self.head(index);
-        // "… so no locks", "… but don't change it".
-        let is_link =
-            |at: &usize| head[*at] == "but" || head[*at] == "so" && head.get(at + 1) != Some(&"that");
-        let from = (0..head.len()).rev().find(is_link).map_or(0, |at| at + 1);
-        head[from..].iter().all(|word| among(FILLERS, word))
-            || head == ["from", "now", "on"]
-            || head == ["for", "now"]
-            || head == ["this", "time"]
-    }
-
-    /// In the first clause.
-    fn begins_with_clause(&self, index: usize) -> bool {
-        self.head(index).len() == index
-    }
-
-    /// As [`Words::opens`], in the first clause.
-    fn begins(&self, index: usize) -> bool {
-        self.words[..index].iter().all(|word| among(FILLERS, word) || *word == CLAUSE)
-    }
-
-    fn has(&self, list: &str) -> bool {
-        self.words.iter().any(|word| among(list, word))
-    }
-}
-
-const FILLERS: &str = "please also and then just but so absolutely again ok okay actually kindly really now still oh btw note \
-                       important reminder rule pls yes well fine good sure or plus instead remember that however";
-
-/// A cheap look at a single word: whether a sentence with it is worth reading closely.
-#[rustfmt::skip]
 fn is_cue(word: &str) -> bool {
-    matches!(
-        word,
-        "don't" | "dont" | "not" | "never" | "no" | "nothing" | "nobody" | "must" | "mustn't" | "mustnt" | "has" | "have"
-            | "needs" | "need" | "may" | "should" | "shouldn't" | "can't" | "cannot" | "cant" | "won't" | "only" | "always"
-            | "avoid" | "stop" | "leave" | "keep" | "stick" | "ensure" | "sure" | "prefer" | "instead" | "rather" | "limit"
-            | "most" | "max" | "max." | "maximum" | "stay" | "stays" | "read-only" | "readonly" | "scope" | "ask" | "until"
-            | "without" | "allowed" | "forbidden" | "prohibited" | "mandatory" | "nowhere" | "limits" | "off-limits"
-            | "freeze" | "on" | "me" | "want" | "circumstances" | "account" | "important" | "throughout" | "except"
-            | "session" | "whenever" | "budget" | "hard" | "wait" | "doubt" | "under" | "keeps" | "hands" | "table" | "isn't"
-            | "aren't" | "refrain" | "per" | "gets" | "each" | "every" | "forbids" | "bans" | "frozen" | "english"
-            | "german" | "japanese" | "french" | "spanish"
-    )
+    may_be_cue(word.as_bytes()) && among(CUES, word)
 }
 
 /// Whether a cue is anywhere in a text: most prompts have none, and are not read closely.
 pub(super) fn has_cue(text: &str) -> bool {
+    if search::find(text.as_bytes(), b"w/o").is_some() {
+        return true;
+    }
     let is_part = |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'\'' | b'-');
     text.as_bytes().split(|byte| !is_part(byte)).any(|word| {
-        let mut lower = [0; LONGEST_CUE];
-        let Some(lower) = lower.get_mut(..word.len()).filter(|_| word.len() > 1) else { return false };
-        lower.copy_from_slice(word);
-        lower.make_ascii_lowercase();
-        std::str::from_utf8(lower).is_ok_and(|word| is_cue(word.trim_matches('-')))
+        let word = without_hyphens(word);
+        may_be_cue(word) && is_cue_in_any_case(word)
     })
 }
 
-/// With a hyphen next to it.
+fn without_hyphens(mut word: &[u8]) -> &[u8] {
+    while let [b'-', rest @ ..] | [rest @ .., b'-'] = word {
+        word = rest;
+    }
+    word
+}
+
+fn is_cue_in_any_case(word: &[u8]) -> bool {
+    let mut lower = [0; LONGEST_CUE];
+    let Some(lower) = lower.get_mut(..word.len()).filter(|_| word.len() > 1) else { return false };
+    lower.copy_from_slice(word);
+    lower.make_ascii_lowercase();
+    std::str::from_utf8(lower).is_ok_and(is_cue)
+}
+
 const LONGEST_CUE: usize = 16;
 
 pub(super) fn is_constraint(words: &Words<'_>) -> bool {
-    let has_cue = words.words.iter().any(|word| is_cue(word));
-    if !has_cue || words.asks && !asks_not_to(words) || is_foreign(words) || is_report(words) || lifts(words)
+    if !words.words.iter().any(|word| is_cue(word)) || is_foreign(words) || lifts(words) {
+        return false;
+    }
+    let begins = among("can could would will", words.at(0)) && words.at(1) == "you";
+    let from = if begins && !asks_not_to(words) { second_order(words) } else { 0 };
+    if from == 0 && (words.asks && !asks_not_to(words) || is_report(words))
+        || is_fault(words)
+        || specifies(words)
     {
         return false;
     }
-    if is_fault(words) {
-        return false;
-    }
-    (0..words.words.len()).any(|at| is_cue(words.words[at]) && constrains(words, at))
-}
-
-/// "The list should never be empty, fix that."
-fn is_fault(words: &Words<'_>) -> bool {
-    let is_order = |words: &[&str]| {
-        matches!(words, ["fix", "it" | "that" | "this"] | ["please", "fix"] | ["just", "fix", "it"])
-    };
-    let begins_with_order = among("don't dont do never please only no", words.at(0));
-    words.words.split(|word| *word == CLAUSE).skip(1).any(is_order) && !begins_with_order
-        || words.at(0) == "todo"
-}
-
-/// "Could you please not touch …?"
-fn asks_not_to(words: &Words<'_>) -> bool {
-    let you = words.words.iter().take(4).position(|word| *word == "you");
-    let Some(you) = you.filter(|you| among("could can would will", words.before(*you))) else { return false };
-    // "Can you not see the file?" only asks.
-    if words.before(you) == "can" && words.at(you + 1) == "not" && !words.has("please") {
-        return false;
-    }
-    words.words[you + 1..].iter().take(3).any(|word| among("not avoid never", word))
-}
-
-/// Whether a sentence is in another language, or says what others say.
-pub(super) fn is_of_others(sentence: &str) -> bool {
-    let mut buffer = String::new();
-    normalise(sentence, &mut buffer);
-    let words = Words::of(&buffer, sentence);
-    is_foreign(&words) || is_report(&words)
-}
-
-/// Languages that share "no" with English, and notes in shorthand.
-fn is_foreign(words: &Words<'_>) -> bool {
-    words.has("el los las una que del por para con hay funciona esta uma não che il → => ->")
-        || words.at(0) == "…" && words.at(1) == CLAUSE
-}
-
-/// What another person, a text or a program says, a guess, or a question without a question mark.
-fn is_report(words: &Words<'_>) -> bool {
-    const ASKS: &str =
-        "why what how where who whose is does isn't doesn't which assume suppose imagine maybe perhaps";
-    if among(ASKS, words.at(0)) && words.at(1) != CLAUSE {
-        return true;
-    }
-    // "Can you check that they don't …" is a task.
-    if among("can could would will", words.at(0)) && words.at(1) == "you" && !asks_not_to(words) {
-        return true;
-    }
-    let guesses = words.at(0) == "i"
-        && among("think guess thought wonder believe would don't", words.at(1))
-        && words.at(2) != "want";
-    guesses
-        || words.has(
-            "says wrote writes thinks claims states insists complains complained told argues suggested suggests wonders according \
-             wouldn't couldn't probably theory currently",
-        )
-        || words.words.iter().enumerate().any(|(at, word)| {
-            matches!(*word, "said" | "say") && !among("i we i've you don't doesn't |", words.before(at))
-        })
-}
-
-/// Whether the sentence takes something back or allows it.
-fn lifts(words: &Words<'_>) -> bool {
-    const RULES: &str =
-        "rule rules limit limits constraint constraints restriction restrictions requirement said";
-    if words.asks {
-        return false;
-    }
-    words.words.iter().enumerate().any(|(at, word)| {
-        let next = words.at(at + 1);
-        match *word {
-            "forget" => among("what about the my that all everything any", next),
-            "ignore" | "drop" | "lift" | "scrap" | "relax" => {
-                words.rest(at).iter().any(|word| among(RULES, word))
-            }
-            // Not "you can't", "you may only", "you can find it in …".
-            "you" if among("can may could", next) => {
-                !among("only not never find see read look check tell assume start |", words.at(at + 2))
-                    && !words.has("only not never but don't")
-            }
-            "ok" | "okay" | "fine" | "alright" | "acceptable" => {
-                next == "to" || next == "now" && among("is are", words.before(at))
-            }
-            "allowed" => next == "now" || words.before(at) == "now",
-            "free" => words.before(at) == "feel",
-            "apply" | "applies" | "holds" => among("doesn't don't longer not", words.before(at)),
-            "longer" => words.before(at) == "no" && among("needed required necessary a applies", next),
-            _ => false,
-        }
-    })
+    (from..words.words.len()).any(|at| is_cue(words.words[at]) && constrains(words, at))
 }
 
 fn constrains(words: &Words<'_>, at: usize) -> bool {
@@ -258,10 +98,11 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
         "not" => forbids_with_not(words, at),
         "never" => forbids_with_never(words, at),
         "no" => forbids_with_no(words, at),
-        "nothing" | "nobody" => forbids_with_nothing(words, at),
+        "nothing" | "nobody" | "none" => forbids_with_nothing(words, at),
         "must" | "mustn't" | "mustnt" => requires_with_must(words, at),
+        "shall" => among("not never only remain stay", next) && requires_with_must(words, at),
         "has" | "have" | "needs" | "need" => requires_with_have(words, at),
-        "should" | "shouldn't" => requires_with_should(words, at),
+        "should" | "shouldn't" | "shouldnt" => requires_with_should(words, at),
         "can't" | "cannot" | "cant" | "won't" => forbids_with_cannot(words, at),
         "may" => among("not only never", next) && (among("you we", before) || before == "nobody"),
         // "Treat it as read only."
@@ -269,18 +110,23 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
         "only" => limits_with_only(words, at),
         "always" => {
             // "Always showing the old one" is a fault.
-            let describes = next.ends_with("ed") || next.ends_with("ing") && next.len() > 5;
-            orders() && !among("the a an when on been", next) && !describes
+            let describes = is_third_person(next) || next.ends_with("ed") || next.ends_with("ing") && next.len() > 5;
+            orders() && !among("the a an when on been", next) && !among(PRODUCT, next) && !describes
         }
-        "avoid" | "prefer" => orders(),
+        "prefer" if before == "i" || before == "i'd" || before == "would" => {
+            among("if you it", next) && words.has("didn't don't not") && words.has("you")
+        }
+        "avoid" | "prefer" => orders() && next != "that",
         "stop" if next == "before" => words.opens(at),
         "stop" => {
-            let is_complaint = among("wasting kidding joking lying pretending", next);
+            let is_complaint = among("wasting kidding joking lying pretending complaining whining being", next);
             words.opens(at) && next.ends_with("ing") && next.len() > 5 && !is_complaint
         }
         "leave" => {
             let is_last = words.rest(at) == ["leave", "it"] && at + 2 == words.words.len() && at > 0;
+            let to_person = words.rest(at).windows(2).any(|pair| pair[0] == "to" && among("me us", pair[1]));
             words.opens(at) && is_last
+                || to_person && (words.opens(at) || words.asks)
                 || words.opens(at)
                     && !among("a an", next)
                     && words
@@ -294,33 +140,58 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
         "sure" => before == "make" && words.opens(at - 1) && is_general(words, at),
         "ensure" => orders() && is_general(words, at),
         "instead" => next == "of" && uses_instead(words, at),
+        "rather" if next == "you" && among("i'd would", before) => words.has("didn't don't not wouldn't"),
         "rather" => among("i'd would", before) && next == "not" || next == "than" && uses_instead(words, at),
         "limit" => {
             let own = "yourself change changes edit edits scope diff diffs commit commits answers answer work it lines";
             let rest = words.rest(at);
             words.begins(at) && rest.contains(&"to") && rest.iter().any(|word| among(own, word))
         }
-        "most" => before == "at" && (words.begins(at - 1) || is_added(words, at - 1)),
+        "most" => {
+            before == "at"
+                && (words.begins(at - 1) || is_added(words, at - 1))
+                && !words.rest(at).iter().any(|word| among("is are was comes come get gets works", word))
+        }
         // "Three runs max."
         "max" if next == CLAUSE => is_number(words.head(at).first().copied().unwrap_or_default()),
-        "max" | "max." | "maximum" => words.begins(at) && next != CLAUSE,
-        "stay" => words.opens(at) && !among("| tuned", next),
-        "stays" => stays(words, at),
+        "max" | "max." | "maximum" => {
+            let counts = || words.rest(at).iter().any(|word| among(UNITS, word));
+            let is_built = among("add implement create build set make extend", words.at(0));
+            let is_rule =
+                words.begins(at) || words.opens(at) && !is_built && starts_with_digit(next) && counts();
+            is_rule && next != CLAUSE && !words.rest(at).iter().any(|word| among("is are was has reached", word))
+        }
+        "stay" if words.opens(at) => !among("| tuned", next),
+        "stay" | "remain" => {
+            let kept = among("as the below under unchanged untouched green intact compatible identical", next);
+            kept && !words.head(at).iter().any(|word| among("should might could to i they", word)) && stays(words, at)
+        }
+        "stays" | "remains" => stays(words, at),
+        "untouched" | "unchanged" | "intact" => {
+            among("is are be left keep leave completely totally", before)
+                && stays(words, at)
+                && !words.has("after even somehow")
+        }
         "read-only" | "readonly" => among("is are as |", before) && words.words.len() < 12,
         "scope" => before == "of" && words.words[..at].ends_with(&["out", "of"]),
         "limits" => before == "off",
-        "off-limits" | "forbidden" | "prohibited" | "mandatory" => {
-            among("is are strictly |", before) && !words.has("if 403 error returns")
+        "off-limits" | "forbidden" | "prohibited" | "mandatory" | "taboo" | "untouchable" | "verboten" | "banned" | "no-go" => {
+            among("is are strictly remains remain stays stay still |", before)
+                && !words.has("if 403 error returns")
         }
+        // "I'm not allowed to do that myself."
+        "allowed" if words.has("i'm i am") => false,
         "allowed" => among("not isn't aren't", before) || words.has("not") && words.has("you're you"),
         "ask" => {
-            words.opens(at)
-                && (words.rest(at).iter().any(|word| among("before first", word)) || words.has("doubt"))
+            let first = matches!(words.rest(at), ["ask", "first"] | ["ask", "me", "first"]);
+            first && among("for when before if", words.head(at).first().unwrap_or(&""))
+                || words.opens(at)
+                    && (words.rest(at).iter().any(|word| among("before first", word)) || words.has("doubt"))
         }
         "until" => words.head(at).contains(&"only") || words.rest(at).starts_with(&["until", "i", "say"]),
         "without" => works_without(words, at),
         "freeze" => before == "code",
-        "nowhere" => next == "else",
+        "nowhere" => next == "else" && !words.has("it happens appears fails works is"),
         // "From now on, answer in short sentences."
         "on" => {
             let head = &words.words[..at];
@@ -330,15 +201,35 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
                     || next == CLAUSE && words.has("need want every all always"))
         }
         // "Before touching infra/ check with me."
-        "me" => words.words[..at].ends_with(&["check", "with"]) && words.has("before first"),
+        "me" if before == "let" => {
+            // "Let me see the diff before you commit."
+            words.opens(at - 1)
+                && among("review see look check approve read verify confirm", next)
+                && words.rest(at).windows(2).any(|pair| pair == ["before", "you"])
+        }
+        "me" => {
+            let asked = words.words[..at].ends_with(&["check", "with"])
+                || words.words[..at].ends_with(&["confirm", "with"])
+                || before == "by" && words.has("run");
+            asked && words.has("before first")
+        }
         // "I want you to stay away from …"
         "want" => {
             let verb = words.at(at + 3);
             before == "i"
-                && words.words[at + 1..].starts_with(&["you", "to"])
-                && among("stay keep always never only not avoid ask leave stick", verb)
+                && (words.words[at + 1..].starts_with(&["you", "to"])
+                    && among("stay keep always never only not avoid ask leave stick", verb)
+                    || among("each every", next) && among(WORK, words.at(at + 2)))
         }
-        "circumstances" | "account" => before == "no" && among("under on", words.before(at - 1)),
+        "circumstances" | "account" | "case" | "point" => {
+            before == "no" && at > 1 && among("under on in at", words.before(at - 1)) && !words.has("is was did")
+        }
+        "exclusively" => words.begins(at) || words.head(at).first().is_some_and(|first| among(ORDERS, first)),
+        "preserve" => orders() && words.begins(at),
+        "steer" => words.opens(at) && next == "clear",
+        "hold" => words.opens(at) && next == "off" && among("on with until from", words.at(at + 2)),
+        "forward" => before == "going" && words.words.len() > 4 && !words.has("i i'll we we'll is"),
+        "zero" => words.opens(at) && among("new additional external extra", next),
         "important" => next == "that" && among("it's is", before),
         "throughout" => next == CLAUSE && words.head(at).len() == 2 && words.words.len() <= 4,
         "except" => words.opens(at) && next != CLAUSE && among(CHANGES, words.at(0)),
@@ -362,7 +253,7 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
         "isn't" | "aren't" => words.words[at + 1..].starts_with(&["to", "be"]),
         "refrain" => next == "from" && !words.has("i they"),
         // "One PR per module."
-        "per" => at > 1 && words.at(at - 2) == "one" && words.begins(at - 2),
+        "per" => at > 1 && words.at(at - 2) == "one" && among(WORK, before) && words.begins(at - 2),
         "gets" => {
             among("each every", words.head(at).first().unwrap_or(&""))
                 && words.words[at + 1..].starts_with(&["its", "own"])
@@ -370,10 +261,12 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
         // "Commit after each step."
         "each" | "every" => {
             among("after before", before)
-                && words.head(at).first().is_some_and(|first| among(REPEATED, first))
+                && words.head(at).first().is_some_and(|first| {
+                    among(REPEATED, first) || *first == "show" && words.head(at).contains(&"me")
+                })
         }
         "forbids" | "bans" => words.has("our we") && at < 6,
-        "frozen" => among("is are", before) && !words.has("it ui screen app page window process"),
+        "frozen" => among("is are", before) && !words.has("it ui screen app page window process tab browser simulator terminal cursor video game animation row"),
         // "Answers in German, please."
         "english" | "german" | "japanese" | "french" | "spanish" => {
             before == "in"
@@ -387,7 +280,13 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
 }
 
 /// Orders that make sense more than once.
-const REPEATED: &str = "commit run test push format lint check ask show stop update rebuild";
+const REPEATED: &str = "commit run test push format lint check ask stop rebuild";
+
+/// They measure code.
+const UNITS: &str = "lines line chars characters columns words sentences files commits";
+
+/// What a person works with, and its singular after "one" and "each".
+const WORK: &str = "pr commit step change diff file test function branch module ticket patch";
 
 /// "The column keeps its old name."
 fn keeps_its_name(words: &Words<'_>, at: usize) -> bool {
@@ -410,12 +309,17 @@ fn is_added(words: &Words<'_>, at: usize) -> bool {
 }
 
 /// "…, without disabling any rule", but not "without the patch it takes 3 seconds".
+/// Orders to do something.
+const DOES: &str = "fix make solve implement add build rewrite speed get find port split move do replace rename refactor clean update";
+
 fn works_without(words: &Words<'_>, at: usize) -> bool {
     const ACTS: &str = "any asking adding changing breaking touching new external";
     let next = words.at(at + 1);
     let rest = words.rest(at);
     if !words.opens(at) {
-        return false;
+        // "Fix the slow query without adding gems."
+        return among(DOES, words.head(at).first().unwrap_or(&""))
+            && among("adding changing breaking touching introducing installing", next);
     }
     let is_added = !words.begins(at) && is_added(words, at);
     among(ACTS, next)
@@ -430,12 +334,14 @@ fn starts_with_digit(word: &str) -> bool {
 /// `verb` is the index of the word after the denial.
 fn forbids(words: &Words<'_>, at: usize, verb: usize) -> bool {
     const OTHER: &str = "| worry mind know think care see get understand forget like hesitate bother need remember matter be you we \
-                         they panic wait work think";
+                         they panic wait work recall believe trust wanna feel agree seem exist really recognise recognize give \
+                         rush stress overthink laugh judge blame show display render redirect hide highlight animate scroll";
     let word = words.at(verb);
     if word == "you" && words.at(verb + 1) == "dare" {
         return true;
     }
-    if among(OTHER, word) || word == "have" && !words.opens(at) {
+    let asks_me = word == "ask" && words.at(verb + 1) == "me" && words.at(verb + 2) == "why";
+    if among(OTHER, word) || asks_me || word == "have" && !words.opens(at) {
         return false;
     }
     if words.opens(at) {
@@ -470,16 +376,23 @@ fn forbids_with_not(words: &Words<'_>, at: usize) -> bool {
     let next = words.at(at + 1);
     match words.before(at) {
         "you" => words.asks,
-        "please" => !among("| that this those these it now yet so again", next),
+        // "You are not to read that file."
+        "is" | "are" | "you're" if next == "to" => {
+            words.head(at).iter().any(|word| among("you you're", word)) || words.at(at + 2) == "be"
+        }
+        _ if next == "more" && words.at(at + 2) == "than" && words.opens(at) => true,
+        "please" | "pls" | "plz" => !among("| that this those these it now yet so again", next),
         "let's" => among("add use touch change introduce break commit deploy merge rewrite", next),
         CLAUSE => {
             // "tabs, not spaces", "use pnpm, not npm", "on the branch, not on main".
             let instead = words.head(at.saturating_sub(1));
             let pointed = among("that this the so yet sure really because a just it too like |", next);
             let ordered = instead.first().is_some_and(|first| among(ORDERS, first))
+                && !instead.get(1).is_some_and(|what| instead[0] == "use" && among("a an the", what))
                 || instead.iter().any(|word| among("must always only", word));
             let is_short = words.words.len() <= 7
                 && !instead.is_empty()
+                && !among("in on at from when with for", words.at(0))
                 && !instead.iter().any(|word| among(STATEMENTS, word));
             !pointed && at > 0 && (ordered || is_short)
         }
@@ -488,7 +401,7 @@ fn forbids_with_not(words: &Words<'_>, at: usize) -> bool {
     }
 }
 
-const ORDERS: &str = "use work write put store call run name import place log return do make";
+const ORDERS: &str = "use work write put store call run name import log do";
 
 const STATEMENTS: &str = "is are was it it's i i'm that that's comes were works fails wait no yes he she they sorry ok has does hmm \
                           maybe yet";
@@ -500,15 +413,19 @@ fn forbids_with_never(words: &Words<'_>, at: usize) -> bool {
         return false;
     }
     match words.before(at) {
-        _ if words.opens(at) => true,
+        _ if words.opens(at) => !among(PRODUCT, next) && !is_third_person(next),
         // "It should never be null, but it is" describes a fault.
         "should" => !words.has("but still yet currently"),
         "must" | "may" | "can" => true,
-        "we" | "you" => !next.ends_with("es") && next != "know",
+        "we" => !next.ends_with("es") && next != "know",
         "and" => words.head(at).first().is_some_and(|first| among(ORDERS, first) || *first == "always"),
         _ => false,
     }
 }
+
+/// What a program does, more often than Claude.
+const PRODUCT: &str =
+    "show shows display render redirect hide appear close load fires arrives works happens finishes returns";
 
 fn forbids_with_no(words: &Words<'_>, at: usize) -> bool {
     const OTHER: &str = "problem problems idea need worries luck way doubt matter wonder one thanks thank it it's that that's this the i \
@@ -516,11 +433,25 @@ fn forbids_with_no(words: &Words<'_>, at: usize) -> bool {
                          wait sorry longer and test sign response surprise question questions joke wrong still clear big link such \
                          stdout stderr args dice joy chance avail cigar";
     const RESULTS: &str = "error errors output result results success crash crashes warnings effect change changes failures logs diff \
-                           matches regressions validation timeout response";
+                           matches regressions validation timeout response stack trace traceback exception message messages data rows entries answer \
+                           reply progress internet network access permission traffic request requests event events value luck";
+    const HAPPENS: &str = "arrives fires reaches goes comes shows appears works happens gets loads starts runs returns matches helps fails \
+                           exists remains seems makes appear show work happen come arrive";
     let rest = words.rest(at + 1);
+    // "When I save, no request goes out."
+    if among("when if after since while because although once whenever still somehow", words.at(0)) && at > 0
+        || rest.iter().take(4).any(|word| among(HAPPENS, word))
+    {
+        return false;
+    }
     let Some(next) = rest.first() else { return false };
     if among(OTHER, next)
         || rest.iter().any(|word| among("needed required necessary is are was were has exists found", word))
+    {
+        return false;
+    }
+    // "No test covers this function."
+    if matches!(rest, [_, verb, object, ..] if verb.ends_with('s') && among("the this that it a an any my our me us them", object))
     {
         return false;
     }
@@ -534,6 +465,9 @@ fn forbids_with_no(words: &Words<'_>, at: usize) -> bool {
     words.opens(at) && (!described || words.begins(at))
         || head.ends_with(&["i", "said"])
         || head.ends_with(&["want"]) && head.contains(&"i")
+        || head.ends_with(&["with"])
+            && among("new extra additional external third-party", next)
+            && among(DOES, head[0])
         || head.ends_with(&["with"]) && head.first().is_some_and(|first| among(ORDERS, first))
 }
 
@@ -556,12 +490,18 @@ fn forbids_with_nothing(words: &Words<'_>, at: usize) -> bool {
             return among(CHANGES, words.at(0)) || words.has("only just");
         }
     }
-    words.opens(at) && rest.iter().any(|word| among(DEEDS, word))
+    // "Nothing changes when I save."
+    let describes = rest.iter().any(|word| among("when if after even although anymore but", word))
+        || rest.windows(2).any(|pair| {
+            among("gets goes", pair[0])
+                && !among("edited changed touched merged deployed pushed committed deleted removed renamed modified shipped into", pair[1])
+        });
+    words.opens(at) && !describes && rest.iter().any(|word| among(DEEDS, word))
 }
 
 /// They use what is built, or build something else.
-const PEOPLE: &str =
-    "user users customer customers visitor visitors admin admins editor editors people team teams";
+const PEOPLE: &str = "user users customer customers visitor visitors admin admins editor editors people team teams client clients tenant tenants \
+     member members guest guests player players form function method field input button dialog popup password token";
 
 /// "It must be a race condition" and "it must have moved" are guesses.
 fn requires_with_must(words: &Words<'_>, at: usize) -> bool {
@@ -611,7 +551,8 @@ fn requires_with_have(words: &Words<'_>, at: usize) -> bool {
             && (quantified && head.len() > 1 || among("my approval", next))
             && !words.has("i if whether check");
     }
-    if words.has("moment today right why yesterday means so if unless") {
+    let repeats = words.words.windows(2).any(|pair| among("every each", pair[0]) && pair[1] == "time");
+    if repeats || words.has("moment today right why yesterday means so if unless manually again") {
         return false;
     }
     let verb = words.at(at + 2);
@@ -623,7 +564,14 @@ fn requires_with_have(words: &Words<'_>, at: usize) -> bool {
         Some("you") => words.has("before after every each always whenever"),
         Some("we") => among("stay keep remain support comply preserve maintain avoid be stick", verb),
         Some(subject) => {
-            let other = "no i he she who don't doesn't not i'll might may could would will should and then we'll you'll just to";
+            // "It has to be the cache", "the length has to be 20".
+            let after = words.at(at + 3);
+            let guesses =
+                among("it this that", subject) && among("a an the some something because in my your", after);
+            if verb == "be" && (guesses || starts_with_digit(after)) {
+                return false;
+            }
+            let other = "there something someone one no i he she who don't doesn't not i'll might may could would will should and then we'll you'll just to";
             let lasting = among("be stay work run support keep remain fit pass compile come", verb);
             !among(other, subject) && !among(PEOPLE, subject) && (word.starts_with("ha") || lasting)
         }
@@ -631,7 +579,7 @@ fn requires_with_have(words: &Words<'_>, at: usize) -> bool {
 }
 
 fn requires_with_should(words: &Words<'_>, at: usize) -> bool {
-    let denied = words.words[at] == "shouldn't" || words.at(at + 1) == "not";
+    let denied = words.words[at] != "should" || words.at(at + 1) == "not";
     let verb = if words.at(at + 1) == "not" { at + 2 } else { at + 1 };
     let subject = words.before(at);
     // "It shouldn't ever touch the database."
@@ -643,7 +591,7 @@ fn requires_with_should(words: &Words<'_>, at: usize) -> bool {
     }
     match words.at(verb) {
         CLAUSE | "have" => false,
-        "always" | "only" => true,
+        "always" | "only" => !among(PEOPLE, subject) && !among(PRODUCT, words.at(verb + 1)),
         "touch" | "change" | "depend" | "contain" | "import" | "use" | "log" | "know" if denied => true,
         _ => denied && (subject == "you" || words.has("more longer larger bigger exceed fewer less")),
     }
@@ -662,9 +610,11 @@ fn forbids_with_cannot(words: &Words<'_>, at: usize) -> bool {
     (among("we you", subject) && among(ACTS, verb) || is_fixed) && !words.has("see why")
 }
 
+/// Where something happens.
+const PLACES: &str = "safari firefox chrome edge ios android windows mac macos linux mobile desktop prod production staging ci locally";
+
 fn limits_with_only(words: &Words<'_>, at: usize) -> bool {
-    const ACTS: &str = "change touch edit use modify run work commit add fix write look read update log retry import show deploy merge \
-                        refactor bug standard in";
+    const ACTS: &str = "change touch edit use modify run work commit add fix write look read update deploy merge refactor bug standard in";
     const FINITE: &str =
         "is are was were fails fail works has have does do happens took takes need needs failed works";
     const LEFT: &str = "left remaining remains missing question questions";
@@ -682,14 +632,18 @@ fn limits_with_only(words: &Words<'_>, at: usize) -> bool {
         }
         let is_counted = among("one two three", next)
             && !words.rest(at).iter().any(|word| among(FINITE, word) || among(LEFT, word));
-        return among(ACTS, next) && words.rest(at).len() > 2
+        // "Only in Safari" tells where it fails.
+        let is_place = next == "in" && !words.rest(at).iter().any(|word| is_path(word) || among(PARTS, word));
+        return among(ACTS, next) && words.rest(at).len() > 2 && !is_place
             || is_counted
             || words.rest(at).contains(&"until");
     }
     // "comments in English only", "backend only".
     if next == CLAUSE || next == "please" && words.at(at + 2) == CLAUSE {
         let is_short = words.words.len() <= 8 || head.len() <= 2 && words.words.len() <= 14;
-        let is_rule = !words.has("… yeah create make") && is_short;
+        let describes = words.words.iter().any(|word| among(PEOPLE, word) || among(PLACES, word));
+        let is_rule =
+            !words.has("… yeah create make show hide display render enable") && !describes && is_short;
         return is_rule && !has_subject && !head.iter().any(|word| among(FINITE, word));
     }
     if has_subject {
@@ -701,6 +655,17 @@ fn limits_with_only(words: &Words<'_>, at: usize) -> bool {
     is_ordered || among("through via after", next) && head.len() <= 3
 }
 
+const PARTS: &str = "file files folder directory module package branch repo";
+
+/// "Returns", not "access".
+fn is_third_person(word: &str) -> bool {
+    word.len() > 3 && word.ends_with('s') && !word.ends_with("ss") && !word.ends_with("us")
+}
+
+fn is_path(word: &str) -> bool {
+    word == "…" || word.trim_end_matches('.').contains(['/', '.'])
+}
+
 fn keeps(rest: &[&str]) -> bool {
     const OTHER: &str = "going on working trying me that in up looking at digging pushing both only an";
     let next = rest.get(1).copied().unwrap_or_default();
@@ -709,17 +674,25 @@ fn keeps(rest: &[&str]) -> bool {
 
 /// "Make sure every endpoint has a test", not "make sure the server runs".
 fn is_general(words: &Words<'_>, at: usize) -> bool {
+    /// What Claude makes or changes.
+    const MADE: &str = "test tests endpoint endpoints file files function functions commit commits type types lint build existing api \
+                        signature signatures name names behaviour behavior change changes code step comment comments docs module modules";
     let rest = words.rest(at);
-    let denies = || rest.iter().any(|word| among("never not don't", word)) && rest.contains(&"you");
-    let general = "every each any all no always only before nothing none without";
-    rest.iter().any(|word| among(general, word)) || denies()
+    let has = |list| rest.iter().any(|word| among(list, word));
+    has("never not don't") && rest.contains(&"you")
+        || has("every each any all no always only before nothing none without") && has(MADE) && !has(PEOPLE)
 }
 
 /// "Use X instead of Y", as an order.
 fn uses_instead(words: &Words<'_>, at: usize) -> bool {
     let everywhere = words.has("everywhere always");
     let is_order = |index: &usize| among("use prefer", words.words[*index]) && words.opens(*index);
-    let used = (0..words.words.len()).any(|index| is_order(&index));
+    // "Use a set instead of a list in dedupe.rs" is a task.
+    let names_tool = |index: &usize| !among("a an the this that", words.at(index + 1));
+    let used = (0..words.words.len()).any(|index| is_order(&index) && (everywhere || names_tool(&index)));
+    if !everywhere && words.words.iter().any(|word| is_path(word)) {
+        return false;
+    }
     (used || at == 0 && words.has("use")) && (everywhere || words.words.len() <= 9)
         || everywhere && words.words.len() <= 8 && !words.has(STATEMENTS)
 }

@@ -1,0 +1,65 @@
+//! The last reading of each session, for pages with many of them: it is in the end of the session's transcript, and a page
+//! with sixty sessions would read that of each for every visitor.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+use tidegate_core::meter::Reading;
+use tidegate_core::settings::setting::Whole;
+use tidegate_state::session::{bridge, marks};
+
+use crate::sessions::{Here, Session};
+
+/// More sessions than a visitor looks at.
+const MOST: usize = 2_000;
+
+#[derive(Debug, Default)]
+pub(crate) struct LastReadings(Mutex<HashMap<String, Known>>);
+
+#[derive(Debug)]
+struct Known {
+    files: Files,
+    /// As the config names it.
+    window: Option<u64>,
+    reading: Option<Reading>,
+}
+
+/// When each file was changed, and its size: marks, bridge, transcript.
+type Files = [Option<(SystemTime, u64)>; 3];
+
+impl LastReadings {
+    /// As `tidegate status` has it. Read again only if one of the files was changed.
+    pub(crate) fn of(&self, here: &Here, session: &Session) -> Option<Reading> {
+        let files = look_at(here, session);
+        let window = here.config.meter.window.map(Whole::get);
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) =
+            known().get(session.id.as_str()).filter(|known| (&known.files, known.window) == (&files, window))
+        {
+            return known.reading.clone();
+        }
+        let reading = here.meter(Some(session), None).0.reading().cloned();
+        let mut known = known();
+        if known.len() >= MOST {
+            known.clear();
+        }
+        known.insert(session.id.to_string(), Known { files, window, reading: reading.clone() });
+        reading
+    }
+}
+
+fn look_at(here: &Here, session: &Session) -> Files {
+    let look = |path: &Path| {
+        let found = path.metadata().ok()?;
+        Some((found.modified().ok()?, found.len()))
+    };
+    let folder = here.state.session(&session.id);
+    let transcript = session.marks.session.transcript.as_deref();
+    [
+        look(&marks::file(&folder)),
+        look(&bridge::file(&folder)),
+        transcript.and_then(|path| look(Path::new(path))),
+    ]
+}

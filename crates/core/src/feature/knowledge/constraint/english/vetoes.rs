@@ -1,0 +1,222 @@
+//! English sentences that only look like a constraint: faults, questions, guesses, the words of others, permissions.
+
+use super::words::{CLAUSE, FILLERS, Words, normalise};
+use crate::text::word_list::among;
+
+/// "The list should never be empty, fix that."
+pub(super) fn is_fault(words: &Words<'_>) -> bool {
+    let is_order = |words: &[&str]| {
+        matches!(
+            words,
+            ["fix" | "implement" | "enforce" | "add" | "handle", "it" | "that" | "this", ..]
+                | ["please" | "just" | "so" | "and", "fix" | "implement", ..]
+                | ["add" | "write", "a" | "tests", ..]
+        )
+    };
+    let begins_with_order = among("don't dont do never please only no", words.at(0));
+    // "It must be unique but currently it isn't."
+    let is_contradicted = words.words.windows(2).any(|pair| {
+        among("but yet though although whereas instead", pair[0])
+            && among(
+                "it they currently now right at sometimes still somehow mine ours this that actually nothing",
+                pair[1],
+            )
+    });
+    (words.words.split(|word| *word == CLAUSE).skip(1).any(is_order) || is_contradicted) && !begins_with_order
+        || words.at(0) == "todo"
+}
+
+/// "Make the password rules configurable: never the same as the last five": what is built has rules of its own.
+pub(super) fn specifies(words: &Words<'_>) -> bool {
+    const BUILDS: &str =
+        "add implement write build make create validate configure enforce support extend define introduce";
+    const RULES: &str = "validation validator validate validates rule rules configurable constraint policy checks lint linter";
+    let first = words.words.iter().position(|word| !among(FILLERS, word) && *word != CLAUSE);
+    let Some(first) = first.filter(|at| among(BUILDS, words.at(*at))) else { return false };
+    words.rest(first).iter().any(|word| among(RULES, word))
+}
+
+/// "Could you please not touch …?"
+pub(super) fn asks_not_to(words: &Words<'_>) -> bool {
+    let you = words.words.iter().take(4).position(|word| *word == "you");
+    let Some(you) = you.filter(|you| among("could can would will ask", words.before(*you))) else {
+        return false;
+    };
+    // "Can you not see the file?" only asks.
+    if words.before(you) == "can" && words.at(you + 1) == "not" && !words.has("please") {
+        return false;
+    }
+    // "Could I ask you to leave it to me?"
+    let asked = words.before(you) == "ask";
+    words.words[you + 1..]
+        .iter()
+        .take(3)
+        .any(|word| among("not avoid never", word) || asked && among("leave stay keep refrain", word))
+}
+
+/// In "Can you add it, but don't touch the schema?": where the second part begins.
+pub(super) fn second_order(words: &Words<'_>) -> usize {
+    (4..words.words.len())
+        .find(|at| {
+            among("don't dont do no never only hands leave keep", words.at(*at)) && words.before(*at) == "but"
+        })
+        .unwrap_or(words.words.len())
+}
+
+/// Whether a sentence is in another language, or says what others say.
+pub(in super::super) fn is_of_others(sentence: &str) -> bool {
+    let mut buffer = String::new();
+    normalise(sentence, &mut buffer);
+    let words = Words::of(&buffer, sentence);
+    is_foreign(&words) || is_report(&words)
+}
+
+/// Languages that share "no" with English, and notes in shorthand.
+pub(super) fn is_foreign(words: &Words<'_>) -> bool {
+    words.has("el los las una que del por para con hay funciona esta uma não che il → => ->")
+        || words.at(0) == "…" && words.at(1) == CLAUSE
+}
+
+/// They have wishes of their own.
+const PERSONS: &str = "colleague boss teacher friend manager teammate coworker reviewer professor lecturer ceo cto interviewer mentor \
+     designer architect vendor client customer supervisor predecessor";
+
+/// What a sentence makes of the one before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Follow {
+    /// It is no rule, whatever its form.
+    Annuls,
+    /// It is no rule if it states something: it tells what the product should do.
+    Describes,
+    Leaves,
+}
+
+/// Whether a sentence has a subject, and gives no order.
+pub(in super::super) fn is_statement(sentence: &str) -> bool {
+    let is_order =
+        |word: &str| among("don't dont do never no only always keep leave avoid stop use please pls", word);
+    let mut words = sentence.split_ascii_whitespace().map(str::to_ascii_lowercase);
+    let first = words.next().unwrap_or_default();
+    !is_order(&first)
+        && words.any(|word| among("must has have should needs need may never can't cannot", &word))
+}
+
+/// A sentence after which the one before is no rule for Claude: "Implement that.", "Is he right?", "Actually no".
+pub(in super::super) fn follow(sentence: &str) -> Follow {
+    let mut lower = [0; 24];
+    let head = sentence.as_bytes();
+    let length = head.len().min(lower.len());
+    lower[..length].copy_from_slice(&head[..length]);
+    lower[..length].make_ascii_lowercase();
+    let begins = |list: &[&str]| list.iter().any(|begin| lower[..length].starts_with(begin.as_bytes()));
+    if begins(&[
+        "actually no",
+        "actually, no",
+        "scratch that",
+        "wait no",
+        "wait, no",
+        "no wait",
+        "no, wait",
+        "is that ",
+        "is he ",
+        "is she ",
+        "is it true",
+        "are they ",
+        "does that ",
+        "what does ",
+        "what do they",
+    ]) {
+        return Follow::Annuls;
+    }
+    if begins(&[
+        "fix it",
+        "fix that",
+        "fix this",
+        "please fix",
+        "implement it",
+        "implement that",
+        "implement this",
+        "please implement",
+        "can you fix",
+        "can you implement",
+        "right now",
+        "currently",
+        "at the moment",
+        "but right now",
+        "but now",
+        "but it ",
+        "write a test",
+        "add a test for",
+        "instead it",
+    ]) {
+        return Follow::Describes;
+    }
+    Follow::Leaves
+}
+
+/// What another person, a text or a program says, a guess, or a question without a question mark.
+pub(super) fn is_report(words: &Words<'_>) -> bool {
+    const ASKS: &str =
+        "why what how where who whose is does isn't doesn't which assume suppose imagine maybe perhaps";
+    if among(ASKS, words.at(0)) && words.at(1) != CLAUSE {
+        return true;
+    }
+    // "Can you check that they don't …" is a task.
+    if among("can could would will", words.at(0)) && words.at(1) == "you" && !asks_not_to(words) {
+        return true;
+    }
+    // "Apparently", "the guide recommends": not the person's own wish.
+    let guesses = words.at(0) == "i"
+        && among("think guess thought wonder believe would don't", words.at(1))
+        && words.at(2) != "want";
+    // "My colleague keeps saying: no mocks."
+    let is_person =
+        among("my our the a one some", words.at(0)) && (1..3).any(|at| among(PERSONS, words.at(at)));
+    guesses
+        || is_person
+        || words.words.windows(2).any(|pair| pair == ["best", "practice"] || pair == ["of", "thumb"])
+        || words.has(
+            "says wrote writes thinks claims states insists complains complained told argues suggested suggests wonders according \
+             wouldn't couldn't probably theory currently warns warned recommends recommended advises advised mentions mentioned \
+             demands demanded replied reckons wants prefers apparently supposedly allegedly reportedly heard hypothetically opinion",
+        )
+        || words.words.iter().enumerate().any(|(at, word)| {
+            matches!(*word, "said" | "say") && !among("i we i've you don't doesn't |", words.before(at))
+        })
+}
+
+/// Whether the sentence takes something back or allows it.
+pub(super) fn lifts(words: &Words<'_>) -> bool {
+    const RULES: &str =
+        "rule rules limit limits constraint constraints restriction restrictions requirement said";
+    if words.asks {
+        return false;
+    }
+    words.words.iter().enumerate().any(|(at, word)| {
+        let next = words.at(at + 1);
+        match *word {
+            "forget" => among("what about the my that all everything any", next),
+            "ignore" | "drop" | "lift" | "scrap" | "relax" => {
+                words.rest(at).iter().any(|word| among(RULES, word))
+            }
+            // Not "you can't", "you may only", "you can find it in …".
+            "you" if among("can may could", next) => {
+                !among("only not never find see read look check tell assume start |", words.at(at + 2))
+                    && !words.has("only not never but don't")
+            }
+            "ok" | "okay" | "fine" | "alright" | "acceptable" => {
+                next == "to" || next == "now" && among("is are", words.before(at))
+            }
+            "allowed" => next == "now" || words.before(at) == "now",
+            "free" => words.before(at) == "feel",
+            "apply" | "applies" | "holds" => among("doesn't don't longer not", words.before(at)),
+            "longer" => {
+                let is_closed =
+                    || words.has("off-limits limits forbidden frozen prohibited taboo banned locked");
+                words.before(at) == "no"
+                    && (among("needed required necessary a applies", next) || is_closed())
+            }
+            _ => false,
+        }
+    })
+}
