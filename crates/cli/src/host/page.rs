@@ -16,9 +16,9 @@ journal and memory: what was said in one of them is found from all.
 ```console
 $ tidegate init --host codex           # this project
 $ tidegate init --user --host copilot  # all your projects
-$ tidegate uninstall --host codex
 $ tidegate init --host qwen            # the same for Qwen Code
 $ tidegate init --host opencode        # and for opencode
+$ tidegate uninstall --host codex
 ```
 
 `tidegate init` without `--host` is for Claude Code, and names the other agents that you use. `doctor` checks each agent that has
@@ -69,6 +69,7 @@ Tested with Copilot CLI 1.0.102.
 ```json
 { \"statusLine\": { \"type\": \"command\", \"command\": \"tidegate statusline --host copilot\" } }
 ```
+
 ## Qwen Code
 
 Tested with Qwen Code 0.24.4.

@@ -7,7 +7,7 @@ use serde::de::{IgnoredAny, MapAccess};
 use crate::event::action::{Action, Exit, McpCall, ShellCommand};
 use crate::event::prompt::{Author, Prompt};
 use crate::event::status::ContextUse;
-use crate::event::{Event, EventKind, FailedStep, PROMPT_HEAD, Start, Thread, UnreadableEvent};
+use crate::event::{Event, EventKind, FailedStep, UnreadableEvent};
 use crate::host::patch::{PATCH_LONGEST, patched_paths};
 use crate::host::{Host, head};
 use crate::text::json::{Field, LongText, Member, read_object, wire_key, wire_object};
@@ -24,11 +24,7 @@ pub(super) fn parse(bytes: &[u8], registered: Option<EventKind>) -> Result<Event
     let name = std::mem::take(&mut payload.hook_event_name);
     let begun = head::begin(Host::OpenCode, name, &payload.session_id, registered)?;
     let kind = begun.kind;
-    let start = (kind == EventKind::SessionStart).then(|| match payload.source.get().map(AsRef::as_ref) {
-        Some("startup") => Start::Startup,
-        Some("resume") => Start::Resume,
-        _ => Start::Other,
-    });
+    let start = (kind == EventKind::SessionStart).then(|| head::start(payload.source.get()));
     let is_of_person = payload.author.get().is_some_and(|author| author == "person");
     let prompt = payload.prompt.get().filter(|_| kind == EventKind::UserPromptSubmit);
     let prompt = prompt.map(|text| Prompt { text: *text, author: author(*text, is_of_person), notice: None });
@@ -36,10 +32,7 @@ pub(super) fn parse(bytes: &[u8], registered: Option<EventKind>) -> Result<Event
     let positive = |count: &Field<u64>| count.get().copied().filter(|count| *count > 0);
     let context = ContextUse { used: positive(&payload.used), window: positive(&payload.window) };
     Ok(Event {
-        thread: match payload.agent_id {
-            Field::Missing => Thread::Main,
-            id => Thread::Agent { id: id.value(), kind: None },
-        },
+        thread: head::thread(payload.agent_id, Field::Missing),
         cwd: payload.cwd.value(),
         start,
         by_hand: payload.trigger.get().is_some_and(|trigger| trigger == "manual"),
@@ -48,11 +41,7 @@ pub(super) fn parse(bytes: &[u8], registered: Option<EventKind>) -> Result<Event
         prompt,
         last_message: payload.last_message.value(),
         held_before: payload.held_before.value().unwrap_or_default(),
-        tool: match payload.tool_name {
-            Field::Value(tool) => Ok(tool),
-            Field::Missing => Err(FailedStep::MemberMissing("tool_name")),
-            Field::WrongType => Err(FailedStep::MemberType("tool_name")),
-        },
+        tool: head::required(payload.tool_name, "tool_name"),
         call: payload.call_id.value(),
         action,
         context: (context.used.is_some() || context.window.is_some()).then_some(context),
@@ -61,11 +50,7 @@ pub(super) fn parse(bytes: &[u8], registered: Option<EventKind>) -> Result<Event
 }
 
 fn author(text: LongText<'_>, is_of_person: bool) -> Author {
-    match text.head(PROMPT_HEAD) {
-        _ if !is_of_person => Author::Host,
-        head if head.trim_start().starts_with('/') => Author::PersonByCommand,
-        _ => Author::Person,
-    }
+    if is_of_person { head::author(text, &[]) } else { Author::Host }
 }
 
 /// Moves members out of the tool's input.
@@ -103,9 +88,7 @@ fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'a> {
         name if name.starts_with(OWN_SERVER) => {
             let own = name.strip_prefix(OWN_SERVER).map(|tool| Cow::Owned(tool.to_owned()));
             let ToolInput { file_path, topic_id, .. } = known(input);
-            let topic = topic_id.value().and_then(|id| i64::try_from(id).ok());
-            let topic = topic.filter(|id| *id > 0);
-            Action::Mcp(McpCall { own_tool: own, topic, path: file_path.value() })
+            Action::Mcp(McpCall { own_tool: own, topic: head::topic(topic_id), path: file_path.value() })
         }
         _ => Action::Other,
     }
@@ -117,31 +100,16 @@ fn exit(kind: EventKind, payload: &Payload<'_>) -> Exit {
     code.map_or(Exit::Unknown, |code| Exit::Known(*code as i32))
 }
 
-fn members<'a>(input: Field<ToolInput<'a>>) -> Result<ToolInput<'a>, FailedStep> {
-    match input {
-        Field::Missing => Err(FailedStep::MemberMissing("tool_input")),
-        Field::WrongType => Err(FailedStep::MemberType("tool_input")),
-        Field::Value(input) => Ok(input),
-    }
-}
-
 /// An editing tool writes exactly one file.
 fn edited<'a>(input: Field<ToolInput<'a>>) -> Result<Vec<Cow<'a, str>>, FailedStep> {
-    match members(input)?.file_path {
-        Field::Value(path) if !path.is_empty() => Ok(vec![path]),
-        Field::Value(_) | Field::Missing => Err(FailedStep::MemberMissing("tool_input.filePath")),
-        Field::WrongType => Err(FailedStep::MemberType("tool_input.filePath")),
-    }
+    head::one_path(head::required(input, "tool_input")?.file_path, "tool_input.filePath")
 }
 
 /// Paths are relative to the working directory.
 fn patched<'a>(input: Field<ToolInput<'a>>, cwd: Option<&str>) -> Result<Vec<Cow<'a, str>>, FailedStep> {
     const MEMBER: &str = "tool_input.patchText";
-    let patch = match members(input)?.patch {
-        Field::Missing => return Err(FailedStep::MemberMissing(MEMBER)),
-        Field::WrongType => return Err(FailedStep::MemberType(MEMBER)),
-        Field::Value(patch) => patch.whole(PATCH_LONGEST).ok_or(FailedStep::MemberType(MEMBER))?,
-    };
+    let patch = head::required(head::required(input, "tool_input")?.patch, MEMBER)?;
+    let patch = patch.whole(PATCH_LONGEST).ok_or(FailedStep::MemberType(MEMBER))?;
     patched_paths(&patch, cwd).ok_or(FailedStep::MemberMissing("a file in tool_input.patchText"))
 }
 

@@ -7,9 +7,7 @@ use super::tools;
 use super::transcript::MACHINE;
 use crate::event::prompt::{Author, Prompt};
 use crate::event::status::ContextUse;
-use crate::event::{
-    BackgroundTask, Event, EventKind, FailedStep, PROMPT_HEAD, Permission, Start, Thread, UnreadableEvent,
-};
+use crate::event::{BackgroundTask, Event, EventKind, Permission, UnreadableEvent};
 use crate::host::{Host, head};
 use crate::text::json::{Field, LongText, read_object};
 
@@ -19,7 +17,7 @@ pub(super) fn parse(bytes: &[u8], registered: Option<EventKind>) -> Result<Event
     let name = std::mem::take(&mut payload.hook_event_name);
     let begun = head::begin(Host::Qwen, name, &payload.session_id, registered)?;
     let kind = kind(begun.kind, &payload);
-    let start = (kind == EventKind::SessionStart).then(|| start(payload.source.get().map(AsRef::as_ref)));
+    let start = (kind == EventKind::SessionStart).then(|| head::start(payload.source.get()));
     let prompt = payload.prompt.get().filter(|_| kind == EventKind::UserPromptSubmit);
     let is_submitted = payload.submitted_prompt != Field::Missing;
     let prompt = prompt.map(|text| Prompt { text: *text, author: author(*text, is_submitted), notice: None });
@@ -29,10 +27,7 @@ pub(super) fn parse(bytes: &[u8], registered: Option<EventKind>) -> Result<Event
     Ok(Event {
         kind,
         name,
-        thread: match payload.agent_id {
-            Field::Missing => Thread::Main,
-            id => Thread::Agent { id: id.value(), kind: payload.agent_type.value() },
-        },
+        thread: head::thread(payload.agent_id, payload.agent_type),
         turn: payload.prompt_id.value(),
         cwd: payload.cwd.value(),
         transcript: payload.transcript_path.value(),
@@ -46,11 +41,7 @@ pub(super) fn parse(bytes: &[u8], registered: Option<EventKind>) -> Result<Event
         tasks: payload.background_tasks.value().unwrap_or_default().0.into_iter().map(task).collect(),
         held_before: payload.stop_hook_active.value().unwrap_or_default(),
         permission: payload.permission_mode.value().map(permission),
-        tool: match payload.tool_name {
-            Field::Value(tool) => Ok(tool),
-            Field::Missing => Err(FailedStep::MemberMissing("tool_name")),
-            Field::WrongType => Err(FailedStep::MemberType("tool_name")),
-        },
+        tool: head::required(payload.tool_name, "tool_name"),
         // The chat record has the model's own id of the call.
         call: payload.tool_call_id.value().or(payload.tool_use_id.value()),
         action,
@@ -70,25 +61,9 @@ fn permission(mode: Cow<'_, str>) -> Permission<'_> {
     Permission { asks_nobody: mode == "yolo", mode }
 }
 
-fn start(source: Option<&str>) -> Start {
-    match source {
-        Some("startup") => Start::Startup,
-        Some("resume") => Start::Resume,
-        Some("clear") => Start::Clear,
-        Some("compact") => Start::Compact,
-        _ => Start::Other,
-    }
-}
-
 /// A person's text comes a second time, as it was submitted. The reason of a blocked stop does not.
 fn author(text: LongText<'_>, is_submitted: bool) -> Author {
-    let head = text.head(PROMPT_HEAD);
-    let head = head.trim_start();
-    match head {
-        _ if !is_submitted || MACHINE.iter().any(|start| head.starts_with(start)) => Author::Host,
-        _ if head.starts_with('/') => Author::PersonByCommand,
-        _ => Author::Person,
-    }
+    if is_submitted { head::author(text, &MACHINE) } else { Author::Host }
 }
 
 /// A background command has no type.

@@ -44,10 +44,9 @@ pub(super) fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'
         "cron_create" | "loop_wakeup" => Action::Schedule(known(input).prompt.value()),
         name if name.starts_with("mcp__") => {
             let ToolInput { file_path, path, notebook_path, topic_id, .. } = known(input);
-            let topic = topic_id.value().and_then(|id| i64::try_from(id).ok());
             Action::Mcp(McpCall {
                 own_tool: head::own_tool(tool),
-                topic: topic.filter(|id| *id > 0),
+                topic: head::topic(topic_id),
                 path: file_path.value().or(path.value()).or(notebook_path.value()),
             })
         }
@@ -61,16 +60,7 @@ fn edited<'a>(
     member: &'static str,
     path: impl FnOnce(ToolInput<'a>) -> Field<Cow<'a, str>>,
 ) -> Result<Vec<Cow<'a, str>>, FailedStep> {
-    let input = match input {
-        Field::Missing => return Err(FailedStep::MemberMissing("tool_input")),
-        Field::WrongType => return Err(FailedStep::MemberType("tool_input")),
-        Field::Value(input) => input,
-    };
-    match path(input) {
-        Field::Value(path) if !path.is_empty() => Ok(vec![path]),
-        Field::Value(_) | Field::Missing => Err(FailedStep::MemberMissing(member)),
-        Field::WrongType => Err(FailedStep::MemberType(member)),
-    }
+    head::one_path(path(head::required(input, "tool_input")?), member)
 }
 
 /// The model may write a skill as a person would type it, with a slash.
