@@ -101,7 +101,7 @@ fn exit(kind: EventKind, payload: &Payload<'_>) -> Exit {
 }
 
 /// An editing tool writes exactly one file.
-fn edited<'a>(input: Field<ToolInput<'a>>) -> Result<Vec<Cow<'a, str>>, FailedStep> {
+fn edited(input: Field<ToolInput<'_>>) -> Result<Vec<Cow<'_, str>>, FailedStep> {
     head::one_path(head::required(input, "tool_input")?.file_path, "tool_input.filePath")
 }
 

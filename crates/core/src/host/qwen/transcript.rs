@@ -104,7 +104,7 @@ fn entry(line: &[u8]) -> Option<TranscriptEntry<'_>> {
             let payload = wire.payload.get().map(|payload| payload.0)?;
             let done = read_object::<WireCompression<'_>>(payload.as_bytes()).ok()?;
             let info = done.info.get();
-            let is_done = info.and_then(|info| info.status.get()).is_none_or(|status| *status == 1.0);
+            let is_done = info.and_then(|info| info.status.get()).is_none_or(|status| *status == 1);
             let left = info.and_then(|info| info.left.get()).copied();
             let summary = Some(LazyText { json: payload, read: summary });
             let boundary = BoundaryEntry { left, kept: Vec::new(), summary };
@@ -246,7 +246,7 @@ fn summary(payload: &str) -> Option<String> {
     history
         .0
         .into_iter()
-        .flat_map(|message| message.parts.value())
+        .filter_map(|message| message.parts.value())
         .find_map(|parts| texts(parts.0)?.into_iter().next())
 }
 
@@ -328,7 +328,7 @@ wire_object! {
 wire_object! {
     struct WireInfo<'a> {
         left as "newTokenCount": u64,
-        status as "compressionStatus": f64,
+        status as "compressionStatus": u64,
     }
 }
 
