@@ -14,9 +14,9 @@ use words::CLAUSE;
 pub(super) use words::{Words, normalise};
 
 /// Words with which a sentence is worth reading closely.
-const CUES: WordList = "max. don't dont not never no nothing nobody must mustn't mustnt has have needs need may should shouldn't can't \
+const CUES: WordList = "don't dont not never no nothing nobody must mustn't mustnt has have needs need may should shouldn't can't \
     cannot cant won't only always avoid stop leave keep stick ensure sure prefer instead rather limit most max \
-    maximum stay stays read-only readonly scope ask until without allowed forbidden prohibited mandatory \
+    max. maximum stay stays read-only readonly scope ask until without allowed forbidden prohibited mandatory \
     nowhere limits off-limits freeze on me want circumstances account important throughout except session whenever \
     budget hard wait doubt under keeps hands table isn't aren't refrain per gets each every forbids bans frozen \
     english german japanese french spanish shouldnt none taboo untouchable verboten banned no-go case point \
