@@ -51,11 +51,14 @@ fn payloads() -> Vec<(Host, Meant, Value)> {
     let qwen = |event: &str| {
         with(&base(event), &json!({ "timestamp": "2026", "transcript_path": "/h/.qwen/projects/p/c.jsonl" }))
     };
+    let opencode = |event: &str| with(&json!({ "opencode": 1 }), &base(event));
     let gemini = |event: &str| {
         with(&base(event), &json!({ "timestamp": "2026", "transcript_path": "/h/.gemini/tmp/p/c.jsonl" }))
     };
     let id = json!({ "tool_use_id": "c-1" });
     let none = json!({});
+    let report = "Command: npm test\nDirectory: (root)\nOutput: 1 failed\nError: (none)\nExit Code: 1\nSignal: (none)\n\
+                  Process Group PGID: (none)";
     let failed_text = json!({ "tool_result": { "result_type": "success", "text_result_for_llm": "1 failed\n<shellId: 0 completed with exit code 1>" } });
     vec![
         (Host::ClaudeCode, Meant::Edit, tool(&claude("PreToolUse"), "Edit", file.clone(), &id)),
@@ -114,7 +117,60 @@ fn payloads() -> Vec<(Host, Meant, Value)> {
                 &qwen("PostToolUseFailure"),
                 "run_shell_command",
                 run.clone(),
-                &json!({ "error": "Exit Code: 1" }),
+                &json!({ "tool_call_id": "c", "error": report, "is_interrupt": false }),
+            ),
+        ),
+        (
+            Host::Qwen,
+            Meant::Failed,
+            tool(
+                &qwen("PostToolUse"),
+                "run_shell_command",
+                run.clone(),
+                &json!({ "tool_use_id": "c", "tool_response": { "llmContent": report } }),
+            ),
+        ),
+        (
+            Host::Qwen,
+            Meant::Other,
+            with(&qwen("UserPromptSubmit"), &json!({ "prompt": "Fix it", "submitted_prompt": "Fix it" })),
+        ),
+        (
+            Host::Qwen,
+            Meant::Other,
+            with(&qwen("Stop"), &json!({ "stop_hook_active": true, "background_tasks": [{ "id": "b" }] })),
+        ),
+        (
+            Host::OpenCode,
+            Meant::Edit,
+            tool(
+                &opencode("PreToolUse"),
+                "edit",
+                json!({ "filePath": "/p/src/a.rs", "oldString": "1" }),
+                &none,
+            ),
+        ),
+        (
+            Host::OpenCode,
+            Meant::Edit,
+            tool(&opencode("PreToolUse"), "apply_patch", json!({ "patchText": PATCH }), &none),
+        ),
+        (
+            Host::OpenCode,
+            Meant::Failed,
+            tool(
+                &opencode("PostToolUse"),
+                "bash",
+                run.clone(),
+                &json!({ "call_id": "c", "tool_output": "1 failed", "exit": 1 }),
+            ),
+        ),
+        (
+            Host::OpenCode,
+            Meant::Other,
+            with(
+                &opencode("Stop"),
+                &json!({ "last_message": "done", "held_before": true, "used": 9, "window": 96 }),
             ),
         ),
         (Host::Gemini, Meant::Edit, tool(&gemini("BeforeTool"), "replace", file, &none)),
@@ -129,7 +185,7 @@ fn payloads() -> Vec<(Host, Meant, Value)> {
             ),
         ),
         (
-            Host::Unknown,
+            Host::VsCode,
             Meant::Edit,
             json!({ "hookEventName": "PreToolUse", "sessionId": "s", "timestamp": "2026", "tool_name": "editFiles", "tool_input": {} }),
         ),
@@ -218,6 +274,7 @@ proptest! {
     ) {
         let all = payloads();
         let (_, meant, mut payload) = all[which.index(all.len())].clone();
+        let exit_before = payload["exit"].clone();
         let (_, _, foreign) = &all[other.index(all.len())];
         {
             let members = match payload.get_mut("tool_input").filter(|input| in_input && input.is_object()) {
@@ -235,8 +292,9 @@ proptest! {
         let text = payload.to_string();
         let host = Host::detect(text.as_bytes(), by_file, || by_variable);
         let Ok(event) = host.read(text.as_bytes(), Some(EventKind::PreToolUse)) else { return Ok(()) };
-        // The result of another call is that call's.
-        if meant == Meant::Failed && name != "tool_result" && matches!(host, Host::Codex | Host::Copilot) {
+        // The result of another call is that call's; another number in its place says something else.
+        let is_changed = name == "tool_result" || payload["exit"] != exit_before;
+        if meant == Meant::Failed && !is_changed && host != Host::ClaudeCode {
             let exit = event.finished_command().map(|command| command.exit);
             prop_assert_ne!(exit, Some(Exit::Known(0)), "{}", text);
         }

@@ -13,6 +13,7 @@ use crate::tidegate;
 
 pub mod codex;
 pub mod copilot;
+pub mod opencode;
 mod process;
 pub mod qwen;
 pub mod witness;

@@ -12,10 +12,11 @@ use crate::server::Server;
 
 mod wire;
 
-/// The starts of messages that ask for a summary: Codex's (0.166.0) and Copilot's (1.0.102).
-const SUMMARY_MARKS: [&str; 2] = [
+/// The starts of messages that ask for a summary: of Codex (0.166.0), Copilot (1.0.102) and Qwen Code (0.24.4).
+const SUMMARY_MARKS: [&str; 3] = [
     "You are performing a CONTEXT CHECKPOINT COMPACTION",
     "Please create a detailed summary of the conversation so far.",
+    "You are the component that summarizes a conversation",
 ];
 
 /// Far from any compaction.
@@ -64,6 +65,11 @@ impl Step {
     pub fn patch(file: &str, old: &str, new: &str) -> Self {
         let patch = format!("*** Begin Patch\n*** Update File: {file}\n@@\n-{old}\n+{new}\n*** End Patch\n");
         Self::freeform("apply_patch", patch)
+    }
+
+    /// One answer with the calls of several.
+    pub fn all(steps: impl IntoIterator<Item = Step>) -> Self {
+        Self { calls: steps.into_iter().flat_map(|step| step.calls).collect(), ..Self::default() }
     }
 
     /// For a prompt of `tokens`.
@@ -137,7 +143,8 @@ impl State {
         request.has_tools |= is_of_codex && !request.wants_summary();
         let has_tools = request.has_tools;
         let step = if request.wants_summary() {
-            Step::text("The work so far, in short.")
+            // Qwen Code takes only a text in this element for a summary.
+            Step::text("<state_snapshot>The work so far, in short.</state_snapshot>")
         } else if has_tools {
             let step = self.steps.get(self.turns).or(self.steps.last()).cloned().unwrap_or_default();
             self.turns += 1;
@@ -183,7 +190,17 @@ impl OpenAi {
     /// The requests that advanced the script, in order of arrival.
     pub fn turns(&self) -> Vec<Request> {
         let state = self.shared.lock();
-        state.requests.iter().filter(|request| request.has_tools).cloned().collect()
+        state
+            .requests
+            .iter()
+            .filter(|request| request.has_tools && !request.wants_summary())
+            .cloned()
+            .collect()
+    }
+
+    /// The requests for a summary.
+    pub fn summaries(&self) -> Vec<Request> {
+        self.shared.lock().requests.iter().filter(|request| request.wants_summary()).cloned().collect()
     }
 
     /// All requests that no model answers, including those to other addresses.

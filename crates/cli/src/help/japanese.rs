@@ -92,11 +92,14 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "ステータスラインを表示するエージェント（claude-code、copilot）",
     ),
     (
-        "Only this agent: claude-code, codex, copilot",
-        "このエージェントだけを対象にします（claude-code、codex、copilot）",
+        "Only this agent: claude-code, codex, copilot, qwen, opencode",
+        "このエージェントだけを対象にします（claude-code、codex、copilot、qwen、opencode）",
     ),
     ("one agent", "1つのエージェント"),
-    ("Another agent than Claude Code: codex, copilot", "Claude Code 以外のエージェント（codex、copilot）"),
+    (
+        "Another agent than Claude Code: codex, copilot, qwen, opencode",
+        "Claude Code 以外のエージェント（codex、copilot、qwen、opencode）",
+    ),
     ("for Codex instead of Claude Code", "Claude Code ではなく Codex 用"),
     ("for Copilot CLI", "Copilot CLI 用"),
     ("The project's folder", "プロジェクトのフォルダです"),
@@ -384,8 +387,8 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("all conversations on this machine", "このマシンのすべての会話"),
     ("rows that `export` printed", "`export` が出力した行"),
     (
-        "Conversations: reads transcripts of Claude Code, Codex and Copilot CLI, and adds what Tidegate would have recorded then, without secrets. Each exchange is stored once, however often you import it. An import that was interrupted continues when you run it again. Damaged lines are counted and left out. Subagents, runs without a person, and projects where recording is off are left out, too. Without PATH it reads ~/.claude/projects, ~/.codex/sessions and ~/.copilot/session-state. An agent cannot import conversations.",
-        "会話: Claude Code、Codex、Copilot CLI の会話のファイルを読み、当時記録していたはずの内容を、秘密情報を除いて追加します。何度取り込んでも、やり取りは1回だけ保存されます。途中で止まっても、もう一度実行すれば続きから始めます。壊れた行は数えて飛ばします。サブエージェント、人のいない実行、記録がオフのプロジェクトは除きます。PATH を省略すると ~/.claude/projects、~/.codex/sessions、~/.copilot/session-state を読みます。エージェントは会話を取り込めません。",
+        "Conversations: reads transcripts of Claude Code, Codex, Copilot CLI and Qwen Code, and adds what Tidegate would have recorded then, without secrets. Each exchange is stored once, however often you import it. An import that was interrupted continues when you run it again. Damaged lines are counted and left out. Subagents, runs without a person, and projects where recording is off are left out, too. Without PATH it reads ~/.claude/projects, ~/.codex/sessions, ~/.copilot/session-state and ~/.qwen/projects. An agent cannot import conversations.",
+        "会話: Claude Code、Codex、Copilot CLI、Qwen Code の会話のファイルを読み、当時記録していたはずの内容を、秘密情報を除いて追加します。何度取り込んでも、やり取りは1回だけ保存されます。途中で止まっても、もう一度実行すれば続きから始めます。壊れた行は数えて飛ばします。サブエージェント、人のいない実行、記録がオフのプロジェクトは除きます。PATH を省略すると ~/.claude/projects、~/.codex/sessions、~/.copilot/session-state、~/.qwen/projects を読みます。エージェントは会話を取り込めません。",
     ),
     (
         "Rows of `export`: adds new rows and leaves out rows that you deleted with `forget`. If one line cannot be read, or a row is there twice, nothing is added and the error names the line. Reads up to 512 MiB, in lines of up to 4 MiB. Rows that would replace an existing row need your yes: at a terminal the command shows them and asks; give it a file for that, not a pipe. Without your yes it leaves them out and says how many. Without a terminal, `unattended = [\"memory import\"]` under [approval] in your own config allows them. An agent never replaces a row, and imports only rows of its own project.",

@@ -114,6 +114,7 @@ const TRANSCRIPTS: &[(&str, &str, &str)] = &[
     (".codex", "sessions", "*/*/*/*.jsonl"),
     (".codex", "archived_sessions", "*.jsonl"),
     (".copilot", "session-state", "*/events.jsonl"),
+    (".qwen", "projects", "*/chats/*.jsonl"),
 ];
 
 impl AgentHomes {

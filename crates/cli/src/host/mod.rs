@@ -3,7 +3,9 @@
 pub(crate) mod claude_code;
 pub(crate) mod codex;
 pub(crate) mod copilot;
+pub(crate) mod opencode;
 pub(crate) mod page;
+pub(crate) mod qwen;
 pub(crate) mod registered;
 pub(crate) mod agent_homes;
 pub(crate) mod unchecked;

@@ -16,6 +16,8 @@ journal and memory: what was said in one of them is found from all.
 ```console
 $ tidegate init --host codex           # this project
 $ tidegate init --user --host copilot  # all your projects
+$ tidegate init --host qwen            # the same for Qwen Code
+$ tidegate init --host opencode        # and for opencode
 $ tidegate uninstall --host codex
 ```
 
@@ -24,8 +26,9 @@ Tidegate's hooks.
 
 ## What works where
 
-Made from the program's own table. Tests on the real Codex and the real Copilot CLI show the gates for edits and \"done\", checks,
-meter, notes, lost facts and memory. The rest follows from their protocols, and is tested with their payloads only.
+Made from the program's own table. Tests on the real Codex, Copilot CLI and Qwen Code show the gates for edits and \"done\", checks,
+meter, notes, lost facts and memory; those on the real opencode the same without memory. The rest follows from each protocol, and is
+tested with its payloads only.
 
 ";
 
@@ -67,10 +70,37 @@ Tested with Copilot CLI 1.0.102.
 { \"statusLine\": { \"type\": \"command\", \"command\": \"tidegate statusline --host copilot\" } }
 ```
 
+## Qwen Code
+
+Tested with Qwen Code 0.24.4.
+
+- Hooks and the MCP server go to `.qwen/settings.json` of the project or of your home (`QWEN_HOME`), the skills to `skills` next to
+  it. Qwen Code reads a project's settings only in a folder that it trusts.
+- The plugin works in Qwen Code, too: it reads the hooks for Claude Code. Use either the plugin or `init --host qwen`.
+- `used` counts the last answer, too, as Qwen Code does when it decides to compact. The window is the one that it writes into its
+  chat record, else its own default of 200,000 tokens.
+- Qwen Code drops what a hook says right after a compaction. Lost facts come with the next tool result or prompt.
+- It announces the results of tools and the reason of a blocked turn as prompts. Tidegate does not take them for yours.
+- Its `.env` files and the `env` of its settings can set variables for hooks. Tidegate cannot tell them from yours there.
+
+## opencode
+
+Tested with opencode 1.18.33. opencode runs plugins, not hooks: `init --host opencode` writes the plugin `tidegate.js` into
+`.opencode/plugins` of the project or of your home (`OPENCODE_CONFIG_DIR`). The plugin starts the program for each event, without
+a shell, and registers the MCP server.
+
+- If the program cannot run, opencode works on without it. The next tool result says once that nothing is gated.
+- A plugin hears that a turn has ended, and cannot block it. If a check is missing, the reason becomes the next prompt.
+  `opencode run` may end before that.
+- The window is the part that opencode fills before it compacts. opencode counts an answer after its tools have run, so `used` is
+  that of the answer before.
+- Conversations in opencode are not recorded: they are in a database of its own. The memory can be searched from there.
+
 ## Agents that are only recorded
 
-Cursor, Gemini CLI, Factory's droid, opencode and agents that Tidegate does not know: it recognises their calls, records them and
-answers nothing. `status`, `doctor` and `journal` say so.
+VS Code, Cursor, Gemini CLI, Factory's droid and agents that Tidegate does not know: it recognises their calls, records them and
+answers nothing. This is unproven: it rests on recorded or documented payloads, and no test runs the real agent. `status`, `doctor` and
+`journal` say so.
 ";
 
 pub(crate) fn hosts_page() -> String {

@@ -10,7 +10,7 @@ use tidegate_state::place::PlaceEnv;
 
 use super::claude_code::registrations::Registration;
 use super::claude_code::{settings_file, settings_text};
-use super::{codex, copilot};
+use super::{codex, copilot, opencode, qwen};
 use crate::bilingual::Bilingual;
 
 /// The hooks of a host, and the files that have them.
@@ -43,7 +43,12 @@ impl PartialEq for HostHooks {
     }
 }
 
-pub(crate) const HOSTS: &[&HostHooks] = &[&codex::registrations::HOOKS, &copilot::registrations::HOOKS];
+pub(crate) const HOSTS: &[&HostHooks] = &[
+    &codex::registrations::HOOKS,
+    &copilot::registrations::HOOKS,
+    &qwen::registrations::HOOKS,
+    &opencode::registrations::HOOKS,
+];
 
 impl HostHooks {
     pub(crate) fn of(host: Host) -> Option<&'static HostHooks> {
@@ -68,7 +73,16 @@ impl HostHooks {
     pub(crate) fn is_installed(&self, project: Option<&Path>, place: &PlaceEnv, program: &str) -> bool {
         let files = [project.and_then(|project| self.file(Some(project), place)), self.file(None, place)];
         let text = |file: PathBuf| settings_file::read_text(&file);
-        files.into_iter().flatten().filter_map(text).any(|text| settings_text::has_ours(&text, program))
+        files.into_iter().flatten().filter_map(text).any(|text| self.has_ours(&text, program))
+    }
+
+    /// Whether the text of its file calls Tidegate.
+    pub(crate) fn has_ours(&self, text: &str, program: &str) -> bool {
+        if self.host == Host::OpenCode {
+            opencode::is_shim(text)
+        } else {
+            settings_text::has_ours(text, program)
+        }
     }
 
     /// The person uses this host.

@@ -7,7 +7,7 @@ use tidegate_core::host::Host;
 /// Options that choose the settings files.
 #[derive(Debug, clap::Args)]
 pub(crate) struct InstallTarget {
-    /// Another agent than Claude Code: codex, copilot
+    /// Another agent than Claude Code: codex, copilot, qwen, opencode
     #[arg(long, value_name = "NAME", conflicts_with = "shared")]
     pub(crate) host: Option<InstallHost>,
     /// The project's folder
@@ -27,6 +27,9 @@ pub(crate) enum InstallHost {
     ClaudeCode,
     Codex,
     Copilot,
+    Qwen,
+    #[value(name = "opencode")]
+    OpenCode,
 }
 
 impl InstallHost {
@@ -35,6 +38,8 @@ impl InstallHost {
             InstallHost::ClaudeCode => Host::ClaudeCode,
             InstallHost::Codex => Host::Codex,
             InstallHost::Copilot => Host::Copilot,
+            InstallHost::Qwen => Host::Qwen,
+            InstallHost::OpenCode => Host::OpenCode,
         }
     }
 }

@@ -19,10 +19,11 @@ use crate::error::CliError;
 use crate::host::claude_code;
 use crate::host::claude_code::IGNORED;
 use crate::host::claude_code::registrations::Caller;
-use crate::host::claude_code::settings_text::{self, Entries};
+use crate::host::claude_code::settings_text::Entries;
 use crate::host::claude_code::shipped::{self, Part, Skill};
 use crate::host::codex;
 use crate::host::copilot;
+use crate::host::opencode;
 use crate::host::registered::{HOSTS, HostHooks};
 use crate::project_root;
 use crate::shell;
@@ -206,7 +207,9 @@ fn plan_other_host(
             plan.steps.push(Step::new(context, What::Written, detail, Act::Folder));
         }
     }
-    if let Some(place) = target.hooks_of(hooks) {
+    if hooks.host == Host::OpenCode {
+        opencode::plan::plan_shim(target, &mut plan)?;
+    } else if let Some(place) = target.hooks_of(hooks) {
         let entries = Entries { hooks: Some(Caller::OfHost(hooks, &target.call)), status_line: false };
         claude_code::plan::plan_settings(target, place, &entries, both!("hooks", "フック"), &mut plan)?;
     }
@@ -231,8 +234,10 @@ fn plan_other_hosts_back(target: &Target, records: &Records, plan: &mut Plan) ->
     for hooks in HOSTS.iter().filter(|hooks| target.host.is_none_or(|host| host == hooks.host)) {
         let Some(place) = target.hooks_of(hooks) else { continue };
         let is_there = claude_code::settings_file::read_text(&place.file)
-            .is_some_and(|text| settings_text::has_ours(&text, &target.call));
-        if is_there || plan.record.of(&place.file).is_some() {
+            .is_some_and(|text| hooks.has_ours(&text, &target.call));
+        if hooks.host == Host::OpenCode {
+            removed |= opencode::plan::plan_shim_back(target, plan)?;
+        } else if is_there || plan.record.of(&place.file).is_some() {
             removed |= claude_code::plan::plan_settings_back(target, place, plan)?;
         }
         claude_code::plan::plan_skills_of_back(target, hooks, records, plan)?;

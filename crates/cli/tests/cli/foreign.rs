@@ -13,14 +13,9 @@ fn payloads() -> Vec<(&'static str, Variables, Value)> {
     let session = "04ca0000-0000-4000-8000-000000000001";
     vec![
         (
-            "unknown",
+            "vscode",
             &[],
             json!({ "hookEventName": "PreToolUse", "sessionId": session, "tool_name": "editFiles", "tool_input": {} }),
-        ),
-        (
-            "qwen",
-            &[("QWEN_CODE_SESSION_ID", "x"), ("GEMINI_PROJECT_DIR", "/p")],
-            json!({ "hook_event_name": "UserPromptSubmit", "session_id": session, "timestamp": "2026", "prompt": "" }),
         ),
         (
             "gemini",

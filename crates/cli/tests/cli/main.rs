@@ -35,6 +35,7 @@ mod memory_hooks;
 mod memory_import;
 mod misread;
 mod mutations;
+mod other_hosts;
 mod own_settings;
 mod payloads;
 mod people;

@@ -9,11 +9,15 @@ macro_rules! hosts {
             #[default]
             ClaudeCode, "claude-code", "Claude Code" => claude_code;
             Cursor, "cursor", "Cursor" => unknown;
+            /// Before Codex, whose tool for patches it has, too.
+            OpenCode, "opencode", "opencode" => opencode;
             Codex, "codex", "Codex" => codex;
             Copilot, "copilot", "Copilot CLI" => copilot;
             /// Before Gemini CLI, because it also sets that host's variables.
-            Qwen, "qwen", "Qwen Code" => unknown;
+            Qwen, "qwen", "Qwen Code" => qwen;
             Gemini, "gemini", "Gemini CLI" => unknown;
+            /// Before Factory, whose payloads have the same members and more.
+            VsCode, "vscode", "VS Code" => unknown;
             Factory, "factory", "Factory's droid" => unknown;
             /// The payload shows only that it is not Claude Code.
             Unknown, "unknown", "An unknown agent" => unknown;

@@ -313,6 +313,11 @@ impl<'a> Event<'a> {
         matches!(self.thread, Thread::Main)
     }
 
+    /// Whether texts of this event reach the main thread.
+    pub fn is_heard(&self) -> bool {
+        self.is_main_thread() && self.start.is_none_or(|start| self.host.hears_at(start))
+    }
+
     pub fn agent(&self) -> Option<Subagent<'_>> {
         match &self.thread {
             Thread::Main => None,

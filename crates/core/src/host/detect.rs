@@ -247,7 +247,7 @@ mod tests {
             (format!("node {modules}/@google/gemini-cli/bundle/gemini.js"), Some(Host::Gemini)),
             (format!("node {modules}/@github/copilot/index.js"), Some(Host::Copilot)),
             (format!("node {modules}/@openai/codex/bin/codex.js"), Some(Host::Codex)),
-            ("bun run /h/opencode-ai/dist/main.mjs".to_owned(), Some(Host::Unknown)),
+            ("bun run /h/opencode-ai/dist/main.mjs".to_owned(), Some(Host::OpenCode)),
             ("node /usr/local/bin/gemini --yolo".to_owned(), Some(Host::Gemini)),
             ("claude".to_owned(), Some(Host::ClaudeCode)),
             // Launchers of an agent, and lines that only mention one.

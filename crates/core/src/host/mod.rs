@@ -12,8 +12,10 @@ pub mod codex;
 pub mod copilot;
 pub mod detect;
 mod head;
+pub mod opencode;
 mod patch;
 pub mod person;
+pub mod qwen;
 pub mod transcript;
 pub mod unknown;
 pub mod variables;
@@ -23,7 +25,7 @@ use crate::event::action::{PersonQuestion, QuestionAnswers, QuestionCall, Questi
 pub use crate::event::host::Host;
 use crate::event::host::hosts;
 use crate::event::status::StatusInput;
-use crate::event::{Event, EventKind, UnreadableEvent};
+use crate::event::{Event, EventKind, Start, UnreadableEvent};
 use answer::{Answer, Call, Channels, Reply};
 use capability::{Capability, Support};
 use detect::{Signs, Traces};
@@ -73,6 +75,11 @@ pub trait HostWing {
 
     fn channels(_: EventKind) -> Channels {
         Channels::default()
+    }
+
+    /// Whether texts of a session's start arrive, in addition to what its channels say.
+    fn hears_at(_: Start) -> bool {
+        true
     }
 
     /// The strictest call up to this one that the event can carry. A stricter one would be dropped, and the tool would
@@ -212,6 +219,11 @@ macro_rules! dispatch {
             /// [`HostWing::channels`].
             pub fn channels(self, kind: EventKind) -> Channels {
                 match self { $(Host::$host => $folder::Wing::channels(kind),)* }
+            }
+
+            /// [`HostWing::hears_at`].
+            pub fn hears_at(self, start: Start) -> bool {
+                match self { $(Host::$host => $folder::Wing::hears_at(start),)* }
             }
 
             /// [`HostWing::deliverable`].

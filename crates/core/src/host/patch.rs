@@ -18,7 +18,7 @@ enum Part {
 }
 
 /// The files that a patch adds, changes, deletes or renames, in its order, each once.
-pub(super) fn patched_files(patch: &str) -> Vec<String> {
+pub(in crate::host) fn patched_files(patch: &str) -> Vec<String> {
     let mut files: Vec<String> = Vec::new();
     let mut part = Part::None;
     for line in patch.lines() {

@@ -95,6 +95,8 @@ pub struct AnswerEntry<'a> {
     /// As the host was asked for it.
     pub model: Option<Cow<'a, str>>,
     pub tokens: Option<RequestTokens>,
+    /// Of its model, according to the host.
+    pub window: Option<u64>,
     pub ends_turn: bool,
     /// Written by the host, not by a model.
     pub is_of_host: bool,

@@ -182,7 +182,7 @@ impl<'a> MeterScan<'a> {
             used: tokens.used,
             answer: tokens.answer,
             boundary: false,
-            window: None,
+            window: answer.window,
             model: answer.model.as_ref().map(ToString::to_string),
             at: entry.at.unwrap_or_default(),
             current: false,
@@ -241,7 +241,11 @@ impl<'a> MeterScan<'a> {
 
     pub fn finish(self) -> Option<TranscriptReading> {
         let (found, _) = self.found?;
-        Some(TranscriptReading { current: self.seen && !found.boundary, window: self.window, ..found })
+        Some(TranscriptReading {
+            current: self.seen && !found.boundary,
+            window: self.window.or(found.window),
+            ..found
+        })
     }
 }
 

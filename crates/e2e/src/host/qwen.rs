@@ -26,13 +26,13 @@ impl<'a> Qwen<'a> {
             "privacy": { "usageStatisticsEnabled": false },
             "telemetry": { "enabled": false },
         });
-        write(&home.user_home().join(".qwen/settings.json"), &settings);
+        write_settings(&home.user_home().join(".qwen/settings.json"), &settings);
         Self { home, model }
     }
 
     /// Into the project's settings, like a person who copies them from `.claude`.
     pub fn write_hooks(&self, hooks: &Value) {
-        write(&self.home.in_project(".qwen/settings.json"), &json!({ "hooks": hooks }));
+        write_settings(&self.home.in_project(".qwen/settings.json"), &json!({ "hooks": hooks }));
     }
 
     /// From a folder that acts as a marketplace.
@@ -43,6 +43,11 @@ impl<'a> Qwen<'a> {
 
     pub fn ask(&self, prompt: &str) -> Output {
         run(self.command().args(["-p", prompt, "--yolo"]))
+    }
+
+    /// One turn as a person's, for whom conversations are recorded.
+    pub fn ask_as_person(&self, prompt: &str) -> Output {
+        run(self.command().env("TIDEGATE_ATTENDED", "1").args(["-p", prompt, "--yolo"]))
     }
 
     fn command(&self) -> Command {
@@ -57,7 +62,7 @@ impl<'a> Qwen<'a> {
     }
 }
 
-fn write(path: &Path, settings: &Value) {
+fn write_settings(path: &Path, settings: &Value) {
     fs::create_dir_all(path.parent().expect("a file has a directory")).expect("the settings' directory");
     fs::write(path, settings.to_string()).expect("the host's settings");
 }
@@ -82,4 +87,12 @@ pub fn shell(line: &str) -> Step {
 /// Qwen allows an edit only after it has read the file.
 pub fn edit(path: &Path, old: &str, new: &str) -> Step {
     Step::call("edit", json!({ "file_path": path, "old_string": old, "new_string": new }))
+}
+
+pub fn write(path: &Path, text: &str) -> Step {
+    Step::call("write_file", json!({ "file_path": path, "content": text }))
+}
+
+pub fn invoke(skill: &str) -> Step {
+    Step::call("skill", json!({ "skill": skill }))
 }

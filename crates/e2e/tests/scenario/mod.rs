@@ -19,6 +19,8 @@ mod long_day;
 mod memory;
 #[cfg(unix)]
 mod mcp;
+#[cfg(unix)]
+mod opencode;
 mod parallel;
 #[cfg(unix)]
 mod people;
@@ -28,6 +30,8 @@ mod phase_llm;
 #[cfg(unix)]
 mod plugin;
 mod prefix;
+#[cfg(unix)]
+mod qwen;
 mod pressure;
 mod registrations;
 mod skill_gate;

@@ -111,8 +111,7 @@ impl EventRun<'_> {
         }
         let config = self.here.config;
         let ruling = pipeline::decide(facts, config, &|| self.hook.fallback.micros());
-        let outcome =
-            ruling.settle(event.host, event.kind, event.is_main_thread(), config.text_budget(event));
+        let outcome = ruling.settle(event.host, event.kind, event.is_heard(), config.text_budget(event));
         event.host.reply(event.kind, &outcome.answer()).into()
     }
 
@@ -128,8 +127,7 @@ impl EventRun<'_> {
         let decide = |facts: &Facts<'_>| {
             let ruling = pipeline::decide(facts, self.here.config, &|| self.hook.fallback.micros());
             let budget = self.here.config.text_budget(self.event);
-            let outcome =
-                ruling.settle(self.event.host, self.event.kind, self.event.is_main_thread(), budget);
+            let outcome = ruling.settle(self.event.host, self.event.kind, self.event.is_heard(), budget);
             (ruling, outcome)
         };
         let (ruling, outcome) = decide(facts);

@@ -404,8 +404,7 @@ impl Hook {
         let here = self.here(event, config, None, Path::new("/dev/null"), root, &in_time);
         let facts = Gather { env: &self.env, payload, here: &here }.facts(event, Known::Absent);
         let ruling = pipeline::decide(&facts, config, &|| self.fallback.micros());
-        let outcome =
-            ruling.settle(event.host, event.kind, event.is_main_thread(), config.text_budget(event));
+        let outcome = ruling.settle(event.host, event.kind, event.is_heard(), config.text_budget(event));
         event.host.reply(event.kind, &outcome.answer())
     }
 

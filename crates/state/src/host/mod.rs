@@ -3,6 +3,7 @@
 pub mod claude_code;
 pub mod codex;
 pub mod copilot;
+pub mod qwen;
 pub mod transcript;
 
 use std::path::{Path, PathBuf};
@@ -22,14 +23,15 @@ pub fn skill_folders(
     plugin: Option<&Path>,
 ) -> Vec<PathBuf> {
     let mut folders = claude_code::skills::folders(project, place.host().as_deref(), plugin);
-    let names = match host {
-        Host::Codex => [".codex", ".codex", ".agents"],
-        Host::Copilot => [".github", ".copilot", ".agents"],
-        _ => return folders,
+    let names: &[&str] = match host {
+        Host::Codex => &[".codex", ".agents"],
+        Host::Copilot => &[".github", ".copilot", ".agents"],
+        Host::Qwen => &[".qwen"],
+        Host::OpenCode => &[".opencode"],
+        _ => &[],
     };
     let bases = project.into_iter().chain(place.home.as_deref());
-    folders.extend(bases.flat_map(|base| names.map(|name| base.join(name))));
-    folders.dedup();
+    folders.extend(bases.flat_map(|base| names.iter().map(|name| base.join(name))));
     folders
 }
 
@@ -39,6 +41,7 @@ pub fn settings(host: Host, project: Option<&Path>, place: &PlaceEnv, moved: Opt
     match host {
         Host::Copilot => HostSettings::default(),
         Host::Codex => codex::settings::read(project, codex::settings::home(place, moved).as_deref()),
+        Host::Qwen => qwen::settings::read(project, qwen::settings::home(place, moved).as_deref()),
         _ => claude_code::settings::read(project, place.host().as_deref()),
     }
 }

@@ -46,7 +46,7 @@ pub(crate) struct Args {
     /// Only this session
     #[arg(long, value_name = "ID", conflicts_with = "all")]
     pub(crate) session: Option<String>,
-    /// Only this agent: claude-code, codex, copilot
+    /// Only this agent: claude-code, codex, copilot, qwen, opencode
     #[arg(long, value_name = "NAME", value_parser = parse_host)]
     pub(crate) host: Option<Host>,
     /// All projects, not only this one

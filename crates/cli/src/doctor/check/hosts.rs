@@ -18,8 +18,8 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         found.note_with(
             host.line(&seen.clock),
             both!(
-                "You don't need to do anything: Tidegate does not support this agent yet.",
-                "何もする必要はありません。このエージェントにはまだ対応していません。"
+                "You don't need to do anything: Tidegate knows this agent only by recorded payloads, unproven on the real one.",
+                "何もする必要はありません。記録したペイロードで見分けるだけで、実物での動作は確かめていません。"
             ),
         );
     }

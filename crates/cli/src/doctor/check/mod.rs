@@ -20,6 +20,8 @@ use crate::bilingual::{Bilingual, both};
 use crate::host::claude_code::check as claude_code;
 use crate::host::codex::check as codex;
 use crate::host::copilot::check as copilot;
+use crate::host::opencode::check as opencode;
+use crate::host::qwen::check as qwen;
 
 type Check = fn(&Gathered, &mut Findings);
 
@@ -41,6 +43,8 @@ const CHECKS: &[(&str, Check)] = &[
     ("hosts", hosts::check),
     ("codex", codex::check),
     ("copilot", copilot::check),
+    ("qwen", qwen::check),
+    ("opencode", opencode::check),
     ("installs", claude_code::installs::check),
     ("disabled", claude_code::disabled::check),
     ("skills", claude_code::skills::check),

@@ -15,6 +15,7 @@
 
 use serde_json::{Map, Value, json};
 use tidegate_core::event::EventKind;
+use tidegate_core::host::Host;
 use tidegate_state::file::bounded;
 
 use crate::host::registered::HostHooks;
@@ -78,6 +79,11 @@ pub(crate) enum Caller<'a> {
 }
 
 impl Caller<'_> {
+    /// The host reads its MCP servers from the file with its hooks.
+    pub(crate) fn keeps_server(&self) -> bool {
+        matches!(self, Caller::OfHost(hooks, _) if hooks.host == Host::Qwen)
+    }
+
     pub(crate) fn registrations(&self) -> &'static [Registration] {
         match self {
             Caller::OfHost(hooks, _) | Caller::PluginOf(hooks) => hooks.registrations,

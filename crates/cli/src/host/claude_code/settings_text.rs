@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::registrations::{self, Caller, Calls, OwnEntry, Starts, is_ours};
+use super::server_text;
 use super::status_line::{self, StatusLine, Theirs};
 use crate::bilingual::{Bilingual, both};
 use crate::json_text::{self, Document, Fault, Node};
@@ -83,7 +84,37 @@ pub(crate) fn add_entries(
             None => document.push(&document.root, Some("statusLine"), &line),
         };
     }
+    if let Some(caller) = entries.hooks.filter(|caller| caller.keeps_server()) {
+        new = with_server(&new, caller, around).map_err(broken_json)?;
+    }
     Ok(new)
+}
+
+/// The MCP server, unless a person registered another one under its name.
+fn with_server(text: &str, caller: Caller<'_>, around: &EntryContext<'_>) -> Result<String, Fault> {
+    let Caller::OfHost(_, program) = caller else { return Ok(text.to_owned()) };
+    match server_text::find_entry(text, &server_keys(), around.program)? {
+        server_text::Found::Theirs => Ok(text.to_owned()),
+        server_text::Found::Ours | server_text::Found::Nothing => {
+            let entry = json!({ "command": program, "args": ["mcp"] });
+            server_text::add_entry(Some(text), &server_keys(), &entry)
+        }
+    }
+}
+
+fn server_keys() -> [String; 1] {
+    ["mcpServers".to_owned()]
+}
+
+/// Claude Code has no servers in such a file, but some hosts do.
+fn without_server(text: String, around: &EntryContext<'_>) -> Result<String, Fault> {
+    let keys = server_keys();
+    if server_text::find_entry(&text, &keys, around.program)? != server_text::Found::Ours {
+        return Ok(text);
+    }
+    let outline = server_text::draw_outline(Some(around.original.unwrap_or("{}")), &keys);
+    let left = server_text::remove_entry(&text, &keys, around.program, outline.as_deref())?;
+    Ok(left.unwrap_or_else(|| "{}\n".to_owned()))
 }
 
 /// Returns `None` when nothing is left of a file that did not exist before.
@@ -92,6 +123,7 @@ pub(crate) fn remove_entries(text: &str, around: &EntryContext<'_>) -> Result<Op
         return Ok(Some(text.to_owned()));
     }
     let left = without_hooks(text.to_owned(), around).and_then(|text| without_line(text, around));
+    let left = left.and_then(|text| without_server(text, around));
     let left = left.map_err(broken_json)?;
     if left == text || around.original.is_some() {
         return Ok(Some(left));

@@ -198,6 +198,7 @@ impl<'a> WireMessage<'a> {
         AnswerEntry {
             tokens: usage
                 .and_then(|usage| Some(RequestTokens { used: usage.used()?, answer: usage.answer() })),
+            window: None,
             ends_turn: self.stop_reason.get().is_some_and(|reason| reason == "end_turn"),
             is_of_host,
             message: self.id.value().unwrap_or_default(),

@@ -215,6 +215,7 @@ fn read_item<'a>(
             message,
             model: None,
             tokens: None,
+            window: None,
             ends_turn: false,
             // A summary before a compaction is for the model alone.
             is_of_host: metadata.get().is_some_and(|it| it.compaction_output.get() == Some(&true)),

@@ -98,6 +98,7 @@ fn entry(line: &[u8]) -> Option<TranscriptEntry<'_>> {
                 message: said.message.value().unwrap_or_default(),
                 model: said.model.value(),
                 tokens: None,
+                window: None,
                 ends_turn: false,
                 is_of_host: false,
             };

@@ -32,7 +32,9 @@ impl HostWing for Wing {
     ) -> Result<Event<'_>, UnreadableEvent<'_>> {
         let payload: Payload<'_> =
             read_object(payload).map_err(|why| head::broken(payload, registered, why))?;
-        let mut event = head::begin(host, payload.hook_event_name, &payload.session_id, registered)?;
+        let name = first_of([payload.hook_event_name, payload.event_name]);
+        let session = first_of([payload.session_id, payload.session, payload.conversation_id]);
+        let mut event = head::begin(host, name, &session, registered)?;
         event.cwd = payload.cwd.value();
         if let Field::Value(tool) = payload.tool_name {
             event.tool = Ok(tool);
@@ -41,11 +43,19 @@ impl HostWing for Wing {
     }
 }
 
+/// Hosts spell the same member in different ways.
+fn first_of<const N: usize>(spellings: [Field<Cow<'_, str>>; N]) -> Field<Cow<'_, str>> {
+    spellings.into_iter().find(|member| *member != Field::Missing).unwrap_or_default()
+}
+
 wire_object! {
     /// The members that go into a record.
     struct Payload<'a> {
         hook_event_name: Cow<'a, str>,
+        event_name as "hookEventName": Cow<'a, str>,
         session_id: Cow<'a, str>,
+        session as "sessionId": Cow<'a, str>,
+        conversation_id: Cow<'a, str>,
         cwd: Cow<'a, str>,
         tool_name: Cow<'a, str>,
     }
@@ -56,6 +66,46 @@ mod tests {
     use super::*;
     use crate::event::Action;
     use crate::host::answer::{Answer, Call, Channels, Reply};
+
+    /// Shapes that vendors document. No test runs these agents.
+    #[test]
+    fn documented_payloads_are_recorded_as_of_their_hosts() {
+        for (payload, host, event, tool) in [
+            (
+                r#"{"timestamp": "2026", "cwd": "/p", "sessionId": "s", "hookEventName": "PreToolUse", "transcript_path": "/t",
+                "tool_name": "editFiles", "tool_input": {"files": ["a"]}, "tool_use_id": "t"}"#,
+                Host::VsCode,
+                "PreToolUse",
+                Some("editFiles"),
+            ),
+            (
+                r#"{"sessionId": "s", "transcriptPath": "/t", "cwd": "/p", "permissionMode": "off", "hookEventName": "PreToolUse",
+                "tool_name": "Edit", "tool_input": {"file_path": "a"}}"#,
+                Host::Factory,
+                "PreToolUse",
+                Some("Edit"),
+            ),
+            (
+                r#"{"conversation_id": "s", "generation_id": "g", "model": "m", "hook_event_name": "preToolUse",
+                "cursor_version": "2", "workspace_roots": ["/p"], "transcript_path": null, "tool_name": "Write"}"#,
+                Host::Cursor,
+                "preToolUse",
+                Some("Write"),
+            ),
+            (
+                r#"{"session_id": "s", "transcript_path": "/h/.gemini/tmp/p/chats/s.jsonl", "cwd": "/p", "timestamp": "2026",
+                "hook_event_name": "BeforeTool", "tool_name": "replace", "tool_input": {"file_path": "a"}}"#,
+                Host::Gemini,
+                "BeforeTool",
+                Some("replace"),
+            ),
+        ] {
+            assert_eq!(Host::detect(payload.as_bytes(), None, || None), host, "{payload}");
+            let read = host.read(payload.as_bytes(), None).unwrap();
+            assert_eq!((read.session.as_str(), &*read.name, read.tool_name()), ("s", event, tool));
+            assert!(host.is_only_recorded() && read.edit_paths().is_none(), "{payload}");
+        }
+    }
 
     #[test]
     fn an_unknown_host_is_recorded_and_answered_with_nothing() {

@@ -8,13 +8,6 @@ pub(super) fn traces(host: Host) -> Traces {
     let none = Traces::default();
     match host {
         Host::Cursor => Traces { programs: &["cursor-agent"], packages: &["cursor-agent"], ..none },
-        Host::Qwen => Traces {
-            hook_variables: &["QWEN_CODE_SESSION_ID"],
-            shell_variables: &["QWEN_CODE", "QWEN_CODE_SESSION_ID"],
-            programs: &["qwen"],
-            packages: &["qwen-code"],
-            ..none
-        },
         Host::Gemini => Traces {
             hook_variables: &["GEMINI_SESSION_ID"],
             shell_variables: &["GEMINI_CLI", "GEMINI_SESSION_ID"],
@@ -23,12 +16,6 @@ pub(super) fn traces(host: Host) -> Traces {
             ..none
         },
         Host::Factory => Traces { hook_variables: &["FACTORY_PROJECT_DIR"], programs: &["droid"], ..none },
-        Host::Unknown => Traces {
-            shell_variables: &["OPENCODE"],
-            programs: &["opencode"],
-            packages: &["opencode", "opencode-ai"],
-            ..none
-        },
         _ => none,
     }
 }
@@ -37,10 +24,12 @@ pub(super) fn traces(host: Host) -> Traces {
 pub(super) fn sent(host: Host, signs: &Signs<'_>) -> bool {
     match host {
         Host::Cursor => signs.has(&["cursor_version", "conversation_id"]),
-        Host::Qwen => {
-            signs.has(&["tool_call_id", "submitted_prompt", "context_limit"]) || signs.is_below("/.qwen/")
-        }
         Host::Gemini => signs.is_below("/.gemini/") || GEMINI_EVENTS.contains(&signs.event()),
+        // Documented for VS Code's agent and for Factory's droid; neither was seen on a wire.
+        Host::VsCode => {
+            signs.has(&["hookEventName"]) && signs.has(&["sessionId"]) && !signs.has(&FACTORY_MEMBERS)
+        }
+        Host::Factory => signs.has(&["hookEventName"]) && signs.has(&FACTORY_MEMBERS),
         Host::Unknown => signs.has(&["timestamp", "sessionId", "hookEventName"]),
         _ => false,
     }
@@ -48,3 +37,5 @@ pub(super) fn sent(host: Host, signs: &Signs<'_>) -> bool {
 
 const GEMINI_EVENTS: [&str; 7] =
     ["BeforeTool", "AfterTool", "BeforeAgent", "AfterAgent", "PreCompress", "BeforeModel", "AfterModel"];
+
+const FACTORY_MEMBERS: [&str; 2] = ["transcriptPath", "permissionMode"];

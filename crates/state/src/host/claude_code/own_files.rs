@@ -105,6 +105,8 @@ const OF_OTHER_HOSTS: &[(&str, &[&str])] = &[
     (".github/copilot", &["settings.json", "settings.local.json"]),
     (".copilot/hooks", &[]),
     (".copilot", &["settings.json", "config.json", "mcp-config.json"]),
+    (".qwen", &["settings.json"]),
+    ("plugins", &["tidegate.js"]),
 ];
 
 /// Without names any file in the folder counts.

@@ -23,12 +23,12 @@ Examples:
   tidegate memory import memory.jsonl          rows that `export` printed
   ssh other tidegate memory export | tidegate memory import
 
-Conversations: reads transcripts of Claude Code, Codex and Copilot CLI, and adds what
-Tidegate would have recorded then, without secrets. Each exchange is stored once, however
+Conversations: reads transcripts of Claude Code, Codex, Copilot CLI and Qwen Code, and adds
+what Tidegate would have recorded then, without secrets. Each exchange is stored once, however
 often you import it. An import that was interrupted continues when you run it again.
 Damaged lines are counted and left out. Subagents, runs without a person, and projects
 where recording is off are left out, too. Without PATH it reads ~/.claude/projects,
-~/.codex/sessions and ~/.copilot/session-state. An agent cannot import conversations.
+~/.codex/sessions, ~/.copilot/session-state and ~/.qwen/projects. An agent cannot import conversations.
 
 Rows of `export`: adds new rows and leaves out rows that you deleted with `forget`. If
 one line cannot be read, or a row is there twice, nothing is added and the error names

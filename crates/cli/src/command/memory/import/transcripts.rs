@@ -108,8 +108,8 @@ fn find_files(here: &Here, paths: &[PathBuf]) -> Result<Vec<TranscriptFile>, Cli
     let folders = AgentHomes::find(&here.env.place).chosen_folders(paths);
     if folders.is_empty() {
         return Err(CliError::new(both!(
-            "there are no conversations of Claude Code, Codex or Copilot CLI on this machine",
-            "このマシンには Claude Code、Codex、Copilot CLI の会話がありません"
+            "there are no conversations of Claude Code, Codex, Copilot CLI or Qwen Code on this machine",
+            "このマシンには Claude Code、Codex、Copilot CLI、Qwen Code の会話がありません"
         ))
         .hint(both!(
             "if they are elsewhere, name the folder: `tidegate memory import PATH`",

@@ -1,0 +1,224 @@
+// Tidegate for opencode. Written by `tidegate init --host opencode`, removed by `tidegate uninstall`.
+// It hands opencode's events to the program and gives back what the program says. If the program cannot run, opencode
+// works on without it, and the model and the log hear so once.
+import { spawn } from "node:child_process"
+
+const PROGRAM = "@PROGRAM@"
+const LIMIT_MS = 10000
+// A call that cannot be checked is denied if it edits, and passes if it starts an agent or asks.
+const EDITORS = ["edit", "write", "multiedit", "apply_patch", "patch"]
+const OTHERS = ["task", "question"]
+
+export const Tidegate = async ({ client, directory }) => {
+  const parents = new Map()
+  const begun = new Set()
+  const fresh = new Set()
+  const used = new Map()
+  const windows = new Map()
+  const held = new Set()
+  const ours = new Set()
+  const summarised = new Set()
+  let untold
+
+  const fail = (why) => {
+    if (untold !== undefined) return
+    untold = `Tidegate could not run (${why}): edits and checks are not gated. Tell the user to run \`tidegate doctor\`.`
+    try {
+      client.app.log({ body: { service: "tidegate", level: "error", message: untold } }).catch(() => {})
+    } catch {}
+  }
+
+  const run = (name, payload, options) =>
+    new Promise((resolve) => {
+      const done = (answer) => resolve(answer && typeof answer === "object" ? answer : {})
+      try {
+        const child = spawn(PROGRAM, ["hook", "--event", name, ...options, "--host", "opencode"], {
+          cwd: directory,
+          stdio: ["pipe", "pipe", "ignore"],
+        })
+        const late = setTimeout(() => {
+          fail(`no answer in ${LIMIT_MS} ms`)
+          child.kill("SIGKILL")
+          done()
+        }, LIMIT_MS)
+        let text = ""
+        child.stdout.setEncoding("utf8")
+        child.stdout.on("data", (piece) => (text += piece))
+        child.on("error", (error) => {
+          clearTimeout(late)
+          fail(error.code || error.message)
+          done()
+        })
+        child.on("close", (code) => {
+          clearTimeout(late)
+          if (code !== 0) fail(`exit ${code}`)
+          try {
+            done(text.trim() && JSON.parse(text))
+          } catch {
+            fail("its answer is not JSON")
+            done()
+          }
+        })
+        child.stdin.on("error", () => {})
+        child.stdin.end(JSON.stringify(payload))
+      } catch (error) {
+        fail(error.message)
+        done()
+      }
+    })
+
+  const rootOf = (session) => {
+    let root = session
+    for (let depth = 0; parents.has(root) && depth < 16; depth++) root = parents.get(root)
+    return root
+  }
+
+  const call = (name, session, more, options = []) => {
+    const root = rootOf(session)
+    const agent = root === session ? {} : { agent_id: session }
+    const meter = { used: used.get(session), window: windows.get(session) }
+    const payload = { opencode: 1, hook_event_name: name, session_id: root, cwd: directory, ...agent, ...meter, ...more }
+    return run(name, payload, options)
+  }
+
+  const begin = async (session) => {
+    if (parents.has(session) || begun.has(session)) return ""
+    begun.add(session)
+    const source = fresh.has(session) ? "startup" : "resume"
+    return (await call("SessionStart", session, { source })).context || ""
+  }
+
+  const isSummary = (message) => message && message.info && message.info.summary === true
+  const textOf = (message) =>
+    message.parts.filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text).join("\n")
+
+  const messages = async (session) => {
+    try {
+      return (await client.session.messages({ path: { id: session } })).data || []
+    } catch {
+      return []
+    }
+  }
+
+  const onCompacted = async (session) => {
+    const last = (await messages(session)).filter(isSummary).pop()
+    const summary = last && !summarised.has(last.info.id) ? textOf(last) : undefined
+    if (last) summarised.add(last.info.id)
+    used.delete(session)
+    await call("PostCompact", session, { trigger: "auto", summary })
+  }
+
+  const onIdle = async (session) => {
+    const last = (await messages(session)).filter((message) => message.info.role === "assistant").pop()
+    if (last && last.info.error) return
+    const end = { last_message: last && textOf(last), held_before: held.has(session) }
+    if (parents.has(session)) {
+      await call("SubagentStop", session, end)
+      return
+    }
+    const answer = await call("Stop", session, end)
+    if (!answer.block) {
+      held.delete(session)
+      return
+    }
+    held.add(session)
+    ours.add(answer.block)
+    await client.session.promptAsync({
+      path: { id: session },
+      body: { parts: [{ type: "text", text: answer.block }] },
+    })
+  }
+
+  const safely = async (what) => {
+    try {
+      return await what()
+    } catch (error) {
+      fail(error && error.message)
+    }
+  }
+
+  return {
+    config: async (config) => {
+      config.mcp = config.mcp || {}
+      config.mcp.tidegate = config.mcp.tidegate || { type: "local", command: [PROGRAM, "mcp"], enabled: true }
+    },
+    event: ({ event }) =>
+      safely(async () => {
+        const about = event.properties || {}
+        const info = about.info || {}
+        switch (event.type) {
+          case "session.created":
+            if (info.parentID) parents.set(info.id, info.parentID)
+            else fresh.add(info.id)
+            break
+          case "message.updated":
+            if (info.role === "assistant" && !info.summary && info.tokens && info.tokens.total > 0)
+              used.set(info.sessionID, info.tokens.total)
+            break
+          case "session.compacted":
+            await onCompacted(about.sessionID)
+            break
+          case "session.idle":
+            if (begun.has(about.sessionID) || parents.has(about.sessionID)) await onIdle(about.sessionID)
+            break
+        }
+      }),
+    "chat.message": (input, output) =>
+      safely(async () => {
+        const session = input.sessionID
+        if (parents.has(session)) return
+        const said = output.parts.filter((part) => part.type === "text" && !part.synthetic)
+        const prompt = said.map((part) => part.text).join("\n")
+        const author = ours.delete(prompt) ? "host" : "person"
+        if (author === "person") held.delete(session)
+        const start = await begin(session)
+        const answer = await call("UserPromptSubmit", session, { prompt, author })
+        const text = [start, answer.context].filter(Boolean).join("\n")
+        const last = output.parts[output.parts.length - 1]
+        if (text && last)
+          output.parts.push({
+            id: last.id + "t",
+            sessionID: session,
+            messageID: output.message.id,
+            type: "text",
+            text,
+            synthetic: true,
+          })
+      }),
+    "tool.execute.before": async (input, output) => {
+      const edits = EDITORS.includes(input.tool)
+      if (!edits && !OTHERS.includes(input.tool)) return
+      const tool = { tool_name: input.tool, call_id: input.callID, tool_input: output.args }
+      const options = edits ? [] : ["--advice"]
+      const answer = await safely(() => call("PreToolUse", input.sessionID, tool, options))
+      if (answer && answer.deny) throw new Error(answer.deny)
+    },
+    "tool.execute.after": (input, output) =>
+      safely(async () => {
+        const text = typeof output.output === "string" ? output.output : ""
+        const answer = await call("PostToolUse", input.sessionID, {
+          tool_name: input.tool,
+          call_id: input.callID,
+          tool_input: input.args,
+          tool_output: text,
+          exit: output.metadata && output.metadata.exit,
+        })
+        const note = untold
+        if (note) untold = ""
+        const more = [answer.context, note].filter(Boolean).join("\n")
+        if (more && typeof output.output === "string") output.output += "\n\n" + more
+      }),
+    "experimental.chat.system.transform": async (input) => {
+      const limit = input.model && input.model.limit
+      if (!input.sessionID || !limit || !(limit.context > 0)) return
+      // opencode compacts before an answer could exceed the window.
+      const answer = Math.min(limit.output || 32000, 32000)
+      windows.set(input.sessionID, limit.input ? limit.input - Math.min(20000, answer) : limit.context - answer)
+    },
+    "experimental.session.compacting": (input, output) =>
+      safely(async () => {
+        const answer = await call("PreCompact", input.sessionID, { trigger: "auto" })
+        if (answer.context) output.context.push(answer.context)
+      }),
+  }
+}

@@ -1,0 +1,141 @@
+//! Qwen Code and opencode: their calls are checked in their own form, and `init --host` writes their files.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::answer::unfold;
+use crate::sandbox::Sandbox;
+
+fn qwen(event: &str, more: &Value) -> Value {
+    let mut payload = json!({ "hook_event_name": event, "session_id": "s-1", "timestamp": "2026", "tool_call_id": "c",
+        "transcript_path": "/h/.qwen/projects/p/chats/s-1.jsonl" });
+    payload.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+    payload
+}
+
+fn opencode(event: &str, more: &Value) -> Value {
+    let mut payload =
+        json!({ "opencode": 1, "hook_event_name": event, "session_id": "ses_1", "call_id": "c" });
+    payload.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+    payload
+}
+
+#[test]
+fn a_payload_that_cannot_be_read_closes_the_gate_in_the_hosts_own_form() {
+    let sandbox = Sandbox::new();
+    for broken in ["", "{", "[]", "{}", r#"{"session_id": 7}"#] {
+        let answer = |host: &str, event: &str| {
+            let ran = sandbox.run_with(&["hook", "--event", event, "--host", host], broken.as_bytes());
+            assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{host} {broken}");
+            ran.stdout
+        };
+        let denied: Value = serde_json::from_str(&answer("qwen", "PreToolUse")).expect("JSON");
+        assert_eq!(denied["hookSpecificOutput"]["permissionDecision"], "deny", "{broken}: {denied}");
+        let denied: Value = serde_json::from_str(&answer("opencode", "PreToolUse")).expect("JSON");
+        assert!(denied["deny"].as_str().is_some_and(|reason| !reason.is_empty()), "{broken}: {denied}");
+        assert_eq!(answer("opencode", "Stop"), "", "{broken}");
+    }
+}
+
+/// Each host's way to guard Tidegate's own files: Qwen Code can ask, a plugin cannot.
+#[test]
+fn edits_of_our_own_files_are_asked_about_or_denied() {
+    let sandbox = Sandbox::new();
+    let project = sandbox.project().display().to_string();
+    let _ = sandbox.run(&["init", "--host", "qwen", "--project", &project]);
+    let _ = sandbox.run(&["init", "--host", "opencode", "--project", &project]);
+    for file in [".claude/tidegate.toml", ".qwen/settings.json", ".opencode/plugins/tidegate.js"] {
+        let path = sandbox.project().join(file);
+        let call = |name: &str, member: &str| json!({ "cwd": &project, "tool_name": name, "tool_input": { member: path } });
+        let payload = qwen("PreToolUse", &call("edit", "file_path")).to_string();
+        let said = sandbox.run_with(&["hook", "--event", "PreToolUse", "--host", "qwen"], payload.as_bytes());
+        assert!(said.stdout.contains(r#""permissionDecision":"ask""#), "{file}: {said:?}");
+        let payload = opencode("PreToolUse", &call("edit", "filePath")).to_string();
+        let said =
+            sandbox.run_with(&["hook", "--event", "PreToolUse", "--host", "opencode"], payload.as_bytes());
+        assert!(said.stdout.starts_with(r#"{"deny":"#), "{file}: {said:?}");
+    }
+}
+
+#[test]
+fn init_and_uninstall_leave_qwens_settings_as_they_were() {
+    let sandbox = Sandbox::new();
+    let folder = sandbox.project().join(".qwen");
+    fs::create_dir(&folder).expect("a new folder");
+    let file = folder.join("settings.json");
+    let before =
+        "{\n  \"model\": { \"name\": \"x\" },\n  \"mcpServers\": { \"other\": { \"command\": \"y\" } }\n}\n";
+    fs::write(&file, before).expect("a new file");
+    let project = sandbox.project().display().to_string();
+    let _ = sandbox.run(&["init", "--host", "qwen", "--project", &project]).ok();
+    let written: Value = serde_json::from_str(&fs::read_to_string(&file).expect("a file")).expect("JSON");
+    for (event, groups) in written["hooks"].as_object().expect("events") {
+        for group in groups.as_array().expect("groups") {
+            let handler = &group["hooks"][0];
+            let line = handler["command"].as_str().expect("a line");
+            assert!(
+                line.contains(&format!("hook --event {event}")) && line.ends_with("--host qwen"),
+                "{line}"
+            );
+            assert!(handler.get("args").is_none() && group.get("matcher") != Some(&json!("")), "{group}");
+        }
+    }
+    assert_eq!(written["mcpServers"]["tidegate"]["args"], json!(["mcp"]));
+    assert_eq!(
+        (&written["mcpServers"]["other"]["command"], &written["model"]["name"]),
+        (&json!("y"), &json!("x"))
+    );
+    let again = sandbox.run(&["init", "--host", "qwen", "--project", &project]);
+    assert!(again.ok().contains("Nothing to change"), "{again:?}");
+    let doctor = sandbox.run(&["doctor", "--all", "--project", &project]);
+    assert!(unfold(&doctor.stdout).contains("settings.json has all of Tidegate's hooks"), "{doctor:?}");
+    let _ = sandbox.run(&["uninstall", "--host", "qwen", "--project", &project]);
+    assert_eq!(fs::read_to_string(&file).expect("a file"), before);
+    assert!(!folder.join("skills").exists());
+
+    // Changed since, it loses no more than Tidegate's part.
+    let _ = sandbox.run(&["init", "--host", "qwen", "--project", &project]);
+    let text = fs::read_to_string(&file).expect("a file");
+    fs::write(&file, text.replacen('{', "{\n  \"$version\": 3,", 1)).expect("the file");
+    let _ = sandbox.run(&["uninstall", "--host", "qwen", "--project", &project]);
+    let left: Value = serde_json::from_str(&fs::read_to_string(&file).expect("a file")).expect("JSON");
+    assert_eq!((&left["$version"], left.get("hooks")), (&json!(3), None), "{left}");
+    assert_eq!(left["mcpServers"], json!({ "other": { "command": "y" } }));
+
+    // Where nothing was, nothing stays.
+    fs::remove_dir_all(&folder).expect("our own folder");
+    let _ = sandbox.run(&["init", "--host", "qwen", "--project", &project]);
+    let _ = sandbox.run(&["uninstall", "--host", "qwen", "--project", &project]);
+    assert!(!folder.exists());
+}
+
+#[test]
+fn the_plugin_for_opencode_comes_and_goes() {
+    let sandbox = Sandbox::new();
+    let folder = sandbox.project().join(".opencode");
+    let file = folder.join("plugins/tidegate.js");
+    let project = sandbox.project().display().to_string();
+    let _ = sandbox.run(&["init", "--host", "opencode", "--project", &project]).ok();
+    assert!(fs::read_to_string(&file).expect("the plugin").starts_with("// Tidegate for opencode."));
+    let again = sandbox.run(&["init", "--host", "opencode", "--project", &project]);
+    assert!(again.ok().contains("Nothing to change"), "{again:?}");
+    let doctor = sandbox.run(&["doctor", "--all", "--project", &project]);
+    assert!(unfold(&doctor.stdout).contains("tidegate.js is this version's plugin"), "{doctor:?}");
+    fs::write(&file, "// Tidegate for opencode. An older one.\n").expect("the plugin");
+    let doctor = sandbox.run(&["doctor", "--project", &project]);
+    assert!(
+        doctor.code == Some(1) && unfold(&doctor.stdout).contains("is not the plugin of this version"),
+        "{doctor:?}"
+    );
+    let _ = sandbox.run(&["init", "--host", "opencode", "--project", &project]).ok();
+    let _ = sandbox.run(&["uninstall", "--project", &project]);
+    assert!(!folder.exists());
+
+    // A person's own file of that name stays.
+    fs::create_dir_all(folder.join("plugins")).expect("a new folder");
+    fs::write(&file, "export const Mine = 1\n").expect("a new file");
+    let _ = sandbox.run(&["init", "--host", "opencode", "--project", &project]);
+    let _ = sandbox.run(&["uninstall", "--host", "opencode", "--project", &project]);
+    assert_eq!(fs::read_to_string(&file).expect("a file"), "export const Mine = 1\n");
+}

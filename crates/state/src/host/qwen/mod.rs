@@ -1,0 +1,3 @@
+//! Qwen Code's files.
+
+pub mod settings;
