@@ -31,10 +31,10 @@ pub(crate) fn check(debug: &Path, scenarios: &dyn Fn() -> Command) -> Done {
     let packages = folder.path().join("packages");
     dist::make(&packages)?;
     let bed = Bed { root: folder.path().to_owned(), packages, node: hosts::program("node")? };
-    let npm = step("from npm packages", || bed.from_npm())?;
-    step("from the archive", || bed.from_archive())?;
+    let npm = step("from npm packages", || bed.install_by_npm())?;
+    step("from the archive", || bed.unpack_archive())?;
     if cfg!(target_os = "linux") && xtask::tools::is_on_path("dpkg") {
-        step("from the Debian package", || bed.from_debian())?;
+        step("from the Debian package", || bed.install_by_dpkg())?;
     }
     step("by npx", || bed.by_npx())?;
     let plugin = bed.unpack_plugin()?;
@@ -109,7 +109,7 @@ impl Bed {
     }
 
     /// The two packages that npm would choose for this platform. Returns the program.
-    fn from_npm(&self) -> Done<PathBuf> {
+    fn install_by_npm(&self) -> Done<PathBuf> {
         let home = self.home("npm")?;
         let archives = files_in(&self.packages.join("npm"))?;
         let mut npm = self.alone("npm", &home);
@@ -124,7 +124,7 @@ impl Bed {
             .ok_or_else(|| Failure::new("npm installed no package with a program"))
     }
 
-    fn from_archive(&self) -> Done {
+    fn unpack_archive(&self) -> Done {
         let home = self.home("archive")?;
         let archive = self.package("tidegate-", ".tar.gz")?;
         workspace::read_output(self.alone("tar", &home).arg("-xzf").arg(archive))?;
@@ -133,7 +133,7 @@ impl Bed {
         self.use_it(&unpacked.join("tidegate"), &home)
     }
 
-    fn from_debian(&self) -> Done {
+    fn install_by_dpkg(&self) -> Done {
         let home = self.home("debian")?;
         let package = self.package("tidegate_", ".deb")?;
         let root = home.join("root");

@@ -14,7 +14,7 @@ use crate::client;
 use crate::passed::PassedStep;
 use crate::scratch::Scratch;
 use crate::selection::{Affected, ScenarioTable};
-use crate::{browser, deps, docs, e2e, hosts, layers, notices, postgres, supply, tools, words};
+use crate::{browser, deps, docs, e2e, hosts, installs, layers, notices, postgres, supply, tools, words};
 use xtask::failure::{Done, Failure};
 use xtask::workspace::{self, cargo, step};
 use xtask::{print, shipped};
@@ -114,6 +114,14 @@ pub(crate) fn run(all: bool) -> Done {
     }
     for step in beside {
         step.end()?;
+    }
+    if is_shipped {
+        if scenarios_unavailable(&missing).is_none() {
+            let scenarios = || scratch.with_folder(scenarios.command());
+            step("packages of a release, installed", || installs::check(program, &scenarios))?;
+        } else {
+            left_out.push("packages of a release".to_owned());
+        }
     }
     // Last and alone: on a busy machine a hook runs out of time and does less.
     if let Some(missing) = without("valgrind") {

@@ -478,9 +478,8 @@ fn whatever_stands_there_no_compaction_fails() {
 #[test]
 fn a_merge_that_is_not_resolved_is_left_alone() {
     let play = Play::new();
-    let entries: String = (10..30)
-        .map(|day| format!("## [2026-10-{day}T09:00:00Z] — step {day}\n- Key change: x\n\n"))
-        .collect();
+    let entry = |day| format!("## [2026-10-{day}T09:00:00Z] — step {day}\n- Key change: x\n\n");
+    let entries = (10..30).map(entry).collect::<Vec<_>>().concat();
     let merged =
         format!("# Progress\n\n<<<<<<< HEAD\n{entries}=======\n## [2026-11-01] — theirs\n>>>>>>> feature\n");
     play.write("progress.md", &merged);

@@ -473,7 +473,7 @@ fn work_where_refused(world: &mut World, session: &'static str) -> (WorkerReport
         until: Millis(u64::MAX),
         at_once: false,
     };
-    let report = worker.run().unwrap();
+    let report = worker.run().expect("the worker runs");
     (report, store.asked)
 }
 

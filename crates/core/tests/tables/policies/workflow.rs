@@ -74,10 +74,10 @@ pub(super) static WORKFLOW_GATE: Room = Room {
                 case.put("tool_name", "Workflow");
                 case.put("tool_input", json!({ "script": "await parallel([() => agent('x')])" }));
             }
-            "message to an agent" => send(case, json!("look at the parser, too")),
-            "message that ends an agent" => send(case, json!({ "type": "shutdown_request" })),
+            "message to an agent" => send(case, &json!("look at the parser, too")),
+            "message that ends an agent" => send(case, &json!({ "type": "shutdown_request" })),
             "message to who started it" => {
-                send(case, json!("found"));
+                send(case, &json!("found"));
                 case.put("tool_input", json!({ "to": "main", "message": "found" }));
             }
             "prompt" => {
@@ -147,7 +147,7 @@ fn spawn(case: &mut Situation, cell: &str) {
     case.put("tool_input", json!({"description": what, "subagent_type": kind, "prompt": "x"}));
 }
 
-fn send(case: &mut Situation, message: serde_json::Value) {
+fn send(case: &mut Situation, message: &serde_json::Value) {
     case.put("tool_name", "SendMessage");
     case.put("tool_input", json!({ "to": "a1b2c3", "message": message }));
 }

@@ -93,7 +93,7 @@ fn a_skill_that_runs_in_an_agent_waits_too() {
     let tidegate = Tidegate::init_with(&home, &["--with", "workflow"]);
     let skill = |name: &str, more: &str| {
         let text = format!("---\nname: {name}\ndescription: Maps the code.\n{more}---\n\nMap the code.\n");
-        home.write(&format!(".claude/skills/{name}/SKILL.md"), &text);
+        home.write(format!(".claude/skills/{name}/SKILL.md"), &text);
     };
     skill("map-apart", "context: fork\n");
     skill("map-here", "");
