@@ -107,10 +107,10 @@ fn events_say_who_and_what() {
     assert_eq!(prompt("/compound", "person"), Some(Author::PersonByCommand));
     assert_eq!(prompt("Run npm test", "host"), Some(Author::Host));
     with_event(&payload("SessionStart", &json!({ "source": "startup" })), |event| {
-        assert_eq!(event.start, Some(Start::Startup))
+        assert_eq!(event.start, Some(Start::Startup));
     });
     with_event(&payload("SubagentStop", &json!({ "agent_id": "ses_child" })), |event| {
-        assert_ne!(event.thread, Thread::Main)
+        assert_ne!(event.thread, Thread::Main);
     });
     let own = tool("PostToolUse", "tidegate_search", &json!({}), &json!({}));
     with_event(&own, |event| assert_eq!(event.memory_call(), Some("search")));

@@ -175,7 +175,7 @@ fn what_a_compaction_lost_comes_back_after_it() {
 #[test]
 fn a_missing_program_breaks_nothing_and_is_said_once() {
     let home = project();
-    let tidegate = install(&home, &["--preset", "strict"]);
+    install(&home, &["--preset", "strict"]);
     fs::remove_file(home.link()).expect("the link to the program");
     let [look, change] = edits(&home);
     let model = OpenAi::start(vec![look, change, shell("echo two"), Step::text("done")]);
@@ -185,7 +185,6 @@ fn a_missing_program_breaks_nothing_and_is_said_once() {
     assert_eq!(fs::read_to_string(home.in_project("src/A.java")).expect("a file"), AFTER);
     let said = results(&model).iter().filter(|result| result.contains("Tidegate could not run")).count();
     assert_eq!(said, 1, "{:#?}", results(&model));
-    drop(tidegate);
 }
 
 #[test]

@@ -84,7 +84,7 @@ pub(crate) fn add_entries(
             None => document.push(&document.root, Some("statusLine"), &line),
         };
     }
-    if let Some(caller) = entries.hooks.filter(|caller| caller.keeps_server()) {
+    if let Some(caller) = entries.hooks.filter(Caller::keeps_server) {
         new = with_server(&new, caller, around).map_err(broken_json)?;
     }
     Ok(new)

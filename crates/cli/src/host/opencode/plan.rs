@@ -29,13 +29,10 @@ pub(crate) fn plan_shim(target: &Target, plan: &mut Plan) -> Result<(), CliError
 
 pub(crate) fn plan_shim_back(target: &Target, plan: &mut Plan) -> Result<bool, CliError> {
     let Some(place) = target.hooks_of(&HOOKS) else { return Ok(false) };
-    match place.read()?.filter(|text| is_shim(text)) {
-        Some(old) => {
-            plan.give_back(place, Kind::Settings, old, None, both!("plugin removed", "プラグインを削除"))
-        }
-        None => {
-            plan.record.forget(&place.file);
-            Ok(false)
-        }
+    if let Some(old) = place.read()?.filter(|text| is_shim(text)) {
+        plan.give_back(place, Kind::Settings, old, None, both!("plugin removed", "プラグインを削除"))
+    } else {
+        plan.record.forget(&place.file);
+        Ok(false)
     }
 }
