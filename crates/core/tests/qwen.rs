@@ -224,7 +224,7 @@ fn events_say_who_and_what() {
     let own = tool("PostToolUse", "mcp__tidegate__search", &json!({}), &json!({}));
     with_event(&own, |event| assert_eq!(event.memory_call(), Some("search")));
     with_event(&payload("SubagentStop", &json!({ "agent_id": "a" })), |event| {
-        assert_ne!(event.thread, Thread::Main)
+        assert_ne!(event.thread, Thread::Main);
     });
     let stop = json!({ "context_limit": 200_000, "input_tokens": 19_980, "background_tasks": [{ "id": "b", "status": "running", "agent_type": "x" }] });
     with_event(&payload("Stop", &stop), |event| {
