@@ -2,7 +2,7 @@
 // Starts the program of the package for this platform. Hooks do not come through here: `tidegate init` registers the program itself.
 "use strict";
 
-const { spawnSync } = require("node:child_process");
+const { spawn } = require("node:child_process");
 const { constants } = require("node:os");
 
 const name = `tidegate-${process.platform}-${process.arch}`;
@@ -17,12 +17,12 @@ try {
   process.exit(1);
 }
 
-// Ctrl-C goes to the program, too, which ends by its own rules.
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => {});
-
-const ended = spawnSync(program, process.argv.slice(2), { stdio: "inherit" });
-if (ended.error) {
-  console.error(`error: cannot start ${program}: ${ended.error.message}`);
+const child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
+// The program ends by its own rules. In a terminal Ctrl-C reaches it anyway.
+for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+process.on("SIGINT", () => {});
+child.on("error", (error) => {
+  console.error(`error: cannot start ${program}: ${error.message}`);
   process.exit(1);
-}
-process.exit(ended.status ?? 128 + (constants.signals[ended.signal] ?? 0));
+});
+child.on("exit", (status, signal) => process.exit(status ?? 128 + (constants.signals[signal] ?? 0)));

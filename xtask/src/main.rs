@@ -128,3 +128,23 @@ fn measure(words: &[&str]) -> Done {
     let run = ["run", "--quiet", "--locked", "--package", "tidegate-measure", "--"];
     workspace::run(workspace::cargo(&run).args(words))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tasks_of_the_workflows_exist() {
+        let mut found = 0;
+        for name in ["ci.yml", "release.yml"] {
+            let path = workspace::root().join(".github/workflows").join(name);
+            let text = std::fs::read_to_string(&path).unwrap();
+            for (at, start) in text.match_indices("run: cargo xtask ") {
+                let task = text[at + start.len()..].split_whitespace().next().unwrap();
+                assert!(USAGE.contains(&format!("\n  {task} ")), "{name}: {task}");
+                found += 1;
+            }
+        }
+        assert!(found >= 4, "{found} tasks");
+    }
+}

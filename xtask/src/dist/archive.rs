@@ -1,4 +1,4 @@
-//! Archives whose bytes depend on their content only: sorted, with the time of the commit, and owned by nobody in particular.
+//! Archives whose bytes depend on their content only: sorted, with the time of the commit and the owner 0.
 
 use std::collections::BTreeMap;
 use std::io::Write;

@@ -15,7 +15,7 @@ pub(crate) fn make(release: &Release) -> Done<Vec<u8>> {
     control.add(
         "./control",
         format!(
-            "Package: tidegate\nVersion: {}\nArchitecture: {}\nMaintainer: The Tidegate authors <tidegate@localhost>\n\
+            "Package: tidegate\nVersion: {}\nArchitecture: {}\nMaintainer: The Tidegate authors\n\
              Installed-Size: {size}\nSection: devel\nPriority: optional\nDescription: {}\n \
              Meters the context, checks that finished work was tested, keeps what a\n \
              compaction would lose, and searches earlier conversations.\n",

@@ -30,6 +30,8 @@ const SHELLS: [(&str, &str); 3] =
 pub(crate) struct Release {
     version: String,
     description: String,
+    /// `repository` of the workspace.
+    repository: Option<String>,
     /// Of the commit, in seconds since 1970.
     time: u64,
     program: Vec<u8>,
@@ -62,6 +64,10 @@ pub(crate) fn run(arguments: &[&str]) -> Done {
 /// From the program that was built last. Other files in the folder stay.
 pub(crate) fn make(folder: &Path) -> Done {
     let release = Release::of(&shipped::program()?)?;
+    if needs_libraries(&release.program) {
+        return Err(Failure::new("the program needs the C library of the system it runs on")
+            .next("install the static libraries that crates/cli/build.rs names (Debian: `apt-get install libc6-dev`)"));
+    }
     let target = target()?;
     let name = format!("tidegate-{}-{target}", release.version);
     let mut files = vec![
@@ -83,6 +89,12 @@ pub(crate) fn make(folder: &Path) -> Done {
         let _ = writeln!(sums, "{}  {name}", sha256(content));
     }
     fs::write(folder.join(SUMS), sums).while_(SUMS)
+}
+
+/// A dynamic ELF program names its loader near its beginning.
+fn needs_libraries(program: &[u8]) -> bool {
+    let head = &program[..program.len().min(4096)];
+    head.starts_with(b"\x7fELF") && head.windows(10).any(|part| part == b"/ld-linux-")
 }
 
 /// As rustc calls this machine, and as `cargo binstall` asks for it.
@@ -114,12 +126,13 @@ impl Release {
         let read = |name: &'static str| Ok((name, fs::read(root.join(name)).while_(name)?));
         let manifest: toml::Table =
             String::from_utf8_lossy(&read("Cargo.toml")?.1).parse().while_("Cargo.toml")?;
-        let described = manifest["workspace"]["package"]["description"].as_str();
+        let of_package = |key: &str| manifest["workspace"]["package"].get(key)?.as_str().map(str::to_owned);
         let mut commit = Command::new("git");
         commit.args(["log", "-1", "--format=%ct"]).current_dir(root);
         Ok(Release {
             version: version().to_owned(),
-            description: described.unwrap_or_default().to_owned(),
+            description: of_package("description").unwrap_or_default(),
+            repository: of_package("repository"),
             time: workspace::read_output(&mut commit)?.trim().parse().while_("the time of the commit")?,
             program: fs::read(program).while_(program.display())?,
             man_pages: man_pages(program)?,

@@ -74,13 +74,17 @@ fn program(release: &Release, name: &str, os: &str, cpu: &str) -> Tree {
 }
 
 fn manifest(release: &Release, name: &str) -> Value {
-    json!({
+    let mut manifest = json!({
         "name": name,
         "version": release.version,
         "description": release.description,
         "license": "MIT",
         "files": ["bin"],
-    })
+    });
+    if let Some(repository) = &release.repository {
+        manifest["repository"] = json!({"type": "git", "url": repository});
+    }
+    manifest
 }
 
 fn texts(release: &Release, manifest: &Value) -> Tree {

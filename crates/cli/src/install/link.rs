@@ -73,9 +73,10 @@ pub(crate) fn make_link(_: &Path, _: &Path) -> io::Result<()> {
     Err(io::Error::from(io::ErrorKind::Unsupported))
 }
 
-/// `npx` runs it from there, and npm clears that folder when it likes.
+/// `npx`, `pnpm dlx` and `bunx` run it from there, and clear that folder when they like.
 pub(crate) fn is_in_npm_cache(program: &Path) -> bool {
-    program.components().any(|part| part.as_os_str() == "_npx")
+    let names = program.components().filter_map(|part| part.as_os_str().to_str());
+    names.into_iter().any(|name| name == "_npx" || name == "dlx" || name.starts_with("bunx-"))
 }
 
 /// Where a program that would not stay is copied to.
@@ -103,6 +104,16 @@ pub(crate) fn is_build(program: &Path) -> bool {
 mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
+
+    #[test]
+    fn caches_of_package_runners_are_known() {
+        for cached in
+            ["/h/.npm/_npx/1a/node_modules/p/bin/t", "/h/.cache/pnpm/dlx/1a/t", "/tmp/bunx-0-p@latest/t"]
+        {
+            assert!(is_in_npm_cache(Path::new(cached)), "{cached}");
+        }
+        assert!(!is_in_npm_cache(Path::new("/usr/lib/node_modules/tidegate-linux-x64/bin/tidegate")));
+    }
 
     #[test]
     fn the_entry_on_the_path_counts_unless_it_is_the_link_again() {

@@ -262,6 +262,7 @@ fn plan_link(target: &Target, records: &Records, plan: &mut Plan) -> Result<(), 
     let Some(path) = &target.link else { return Ok(()) };
     let place = Place::plain(path.clone());
     let copy = link::place_of_copy(path).filter(|_| link::is_in_npm_cache(&target.program));
+    let (is_copy, mut is_led_elsewhere) = (copy.is_some(), false);
     let to = match copy {
         Some(copy) => {
             plan_copy(target, &copy, plan)?;
@@ -277,6 +278,7 @@ fn plan_link(target: &Target, records: &Records, plan: &mut Plan) -> Result<(), 
         link::Now::Program => Step::still(place, What::Unchanged, both!("this program", "このプログラム")),
         link::Now::Nothing | link::Now::To(_) => {
             place.check_folder()?;
+            is_led_elsewhere = !is_copy;
             Step::new(place, What::Written, detail, Act::Link(to))
         }
         link::Now::Other => {
@@ -291,6 +293,9 @@ fn plan_link(target: &Target, records: &Records, plan: &mut Plan) -> Result<(), 
             )));
         }
     });
+    if is_led_elsewhere {
+        plan_copy_back(path, plan);
+    }
     Ok(())
 }
 
@@ -310,6 +315,16 @@ fn plan_copy(target: &Target, copy: &Path, plan: &mut Plan) -> Result<(), CliErr
         Step::new(place, What::Written, detail, Act::Copy(target.program.clone()))
     });
     Ok(())
+}
+
+/// Also one that the link does not lead to any more.
+fn plan_copy_back(link: &Path, plan: &mut Plan) {
+    let Some(copy) = link::place_of_copy(link).filter(|copy| fs::symlink_metadata(copy).is_ok()) else {
+        return;
+    };
+    let detail = both!("copy of the program, removed", "プログラムのコピーを削除");
+    plan.folders.extend(copy.parent().map(Path::to_owned));
+    plan.steps.push(Step::new(Place::plain(copy), What::Removed, detail, Act::Unlink));
 }
 
 fn plan_preset(target: &Target, name: &str, plan: &mut Plan) -> Result<(), CliError> {
@@ -654,12 +669,7 @@ fn plan_link_back(
     let is_unlinked = step.act == Act::Unlink;
     plan.steps.push(step);
     if is_unlinked {
-        let leads_to_copy = |copy: &PathBuf| fs::read_link(path).is_ok_and(|to| to == *copy);
-        if let Some(copy) = link::place_of_copy(path).filter(leads_to_copy) {
-            let detail = both!("copy of the program, removed", "プログラムのコピーを削除");
-            plan.steps.push(Step::new(Place::plain(copy.clone()), What::Removed, detail, Act::Unlink));
-            plan.folders.extend(copy.parent().map(Path::to_owned));
-        }
+        plan_copy_back(path, plan);
         plan.folders.extend(path.ancestors().skip(1).map(Path::to_owned));
     }
     Ok(())

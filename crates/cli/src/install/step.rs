@@ -118,7 +118,10 @@ impl Step {
             Act::Link(target) => link::make_link(file, target),
             Act::Copy(program) => link::copy_program(program, file),
             Act::Unlink => {
-                fs::remove_file(file)?;
+                match fs::remove_file(file) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                    _ => {}
+                }
                 for folder in file.ancestors().skip(1).take(2) {
                     let _ = fs::remove_dir(folder);
                 }

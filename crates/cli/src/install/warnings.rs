@@ -18,6 +18,13 @@ pub(crate) fn of_init(target: &Target) -> Vec<Bilingual> {
             program = target.program.display()
         ));
     }
+    if target.link.is_none() && link::is_in_npm_cache(&target.program) {
+        warnings.push(both!(
+            "{program} is in a cache: when that is cleared, every edit is blocked. Install Tidegate, then run `init` again",
+            "{program} はキャッシュにあります。消去されると、すべての編集がブロックされます。Tidegate をインストールしてから `init` を実行し直してください",
+            program = target.program.display()
+        ));
+    }
     let files = claude_code::warnings::read_settings(target);
     warnings.extend(claude_code::warnings::of_other_hooks(target, &files));
     warnings.extend(install_above(target));
