@@ -88,6 +88,15 @@ pub struct Fit {
     pub has: u32,
     /// The same for slots that a person would find in it: by the word, or by one that means the same.
     pub names: u32,
+    /// The same as `coverage` and `has` without words of the same matter.
+    pub firm: Covered,
+}
+
+/// How much of a question a text has, and a bit per slot.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Covered {
+    pub coverage: f64,
+    pub has: u32,
 }
 
 impl Fit {
@@ -376,24 +385,29 @@ impl<'a> Scorer<'a> {
             }
             covers[places].iter_mut().for_each(|covered| *covered = covered.max(cover));
         }
+        let firm = self.coverage(&covers);
         score += self.add_associations(seen, usual, &values, &mut covers);
         for ((slot, _), there) in self.question.phrases.iter().zip(phrases) {
             if let [one, next, ..] = self.slots[*slot..] {
                 score += PHRASE * there * (one + next);
             }
         }
-        let (mut covered, mut all, mut has, mut names) = (0.0, 0.0, 0, 0);
+        let names = named.iter().enumerate().fold(0, |names, (place, is)| names | u32::from(*is) << place);
+        let Covered { coverage, has } = self.coverage(&covers);
+        let score = score * (1.0 - BY_COVERAGE + BY_COVERAGE * coverage);
+        let least = self.all_there_is(&covers);
+        let firm = Covered { coverage: firm.coverage.max(least), ..firm };
+        Fit { score, coverage: coverage.max(least), has, names, firm }
+    }
+
+    fn coverage(&self, covers: &[f64; MOST_SLOTS]) -> Covered {
+        let (mut covered, mut all, mut has) = (0.0, 0.0, 0);
         for (place, weight) in self.slots.iter().enumerate().take(MOST_SLOTS) {
             covered += weight * covers[place];
             all += weight;
-            if covers[place] >= HAS {
-                has |= 1 << place;
-            }
-            names |= u32::from(named[place]) << place;
+            has |= u32::from(covers[place] >= HAS) << place;
         }
-        let coverage = if all > 0.0 { covered / all } else { 1.0 };
-        let score = score * (1.0 - BY_COVERAGE + BY_COVERAGE * coverage);
-        Fit { score, coverage: coverage.max(self.all_there_is(&covers)), has, names }
+        Covered { coverage: if all > 0.0 { covered / all } else { 1.0 }, has }
     }
 }
 
