@@ -152,13 +152,19 @@ impl<'a> Scorer<'a> {
             });
             of_slot.map(|(_, count)| *count).fold(0.0, f64::max) * TRANSLATED
         };
+        // A rare word that means the same says no more than the word that was asked for.
+        let own = |reading: &Reading| {
+            let of = question.readings.iter().zip(counts);
+            let of = of.filter(|(other, _)| other.of == reading.of && other.is_own());
+            of.map(|(_, count)| *count).fold(0.0, f64::max)
+        };
         let weight = |(reading, count): (&Reading, &f64)| {
             if is_noise(reading, *count) {
                 0.0
             } else if reading.is_own() {
                 rarity(count.max(translated(reading)))
             } else {
-                rarity(*count)
+                rarity(count.max(own(reading)))
             }
         };
         let weights: Vec<f64> = question.readings.iter().zip(counts).map(weight).collect();
@@ -487,6 +493,20 @@ mod tests {
             let found = scored(question, "", text);
             assert!(found.is_none() || question == "ログ", "{question}: {text}");
         }
+    }
+
+    #[test]
+    fn a_rare_word_that_means_the_same_is_worth_less_than_the_word() {
+        let question = parsed("harbour lantern");
+        let count = |reading: &Reading| if reading.is_own() { 250.0 } else { 1.0 };
+        let counts: Vec<f64> = question.readings.iter().map(count).collect();
+        let scorer = Scorer::new(&question, &counts, &[], 1000.0);
+        let score = |text: &str| {
+            let seen = scorer.look(&Document { title: "", texts: &[text] }, &mut Vec::new());
+            scorer.fit(&seen, 250.0).unwrap().score
+        };
+        assert!(score("at the berth, a lantern") > score("a lantern"));
+        assert!(score("at the harbour, a lantern") > score("at the berth, a lantern berth"));
     }
 
     #[test]
