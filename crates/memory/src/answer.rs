@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use crate::record::relay_of_decision;
-use crate::text::{Fit, Question, keep_relevant};
+use crate::text::{Covered, Fit, Question, keep_relevant};
 
 /// What a text is about, to tell which of them are of one exchange.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,6 +70,10 @@ fn join_exchanges<T>(found: &mut Vec<Candidate<T>>) {
                 coverage: fit.coverage.max(other.coverage),
                 has: fit.has | other.has,
                 names: fit.names | other.names,
+                firm: Covered {
+                    coverage: fit.firm.coverage.max(other.firm.coverage),
+                    has: fit.firm.has | other.firm.has,
+                },
             };
         }
     }
@@ -103,7 +107,9 @@ mod tests {
     use crate::text::Surroundings;
 
     fn candidate(name: &'static str, identity: Identity, score: f64, has: u32) -> Candidate<&'static str> {
-        Candidate { text: name, identity, fit: Fit { score, coverage: 1.0, has, names: has } }
+        let firm = Covered { coverage: 1.0, has };
+        let fit = Fit { score, coverage: 1.0, has, names: has, firm };
+        Candidate { text: name, identity, fit }
     }
 
     fn log(uid: &str, topic: &str) -> Identity {

@@ -326,14 +326,23 @@ fn english(rank: usize) -> String {
     word
 }
 
-/// Words of the thesaurus in this language, in no order, without those that are planted.
+/// Words of the thesaurus in this language, in no order, without those that are planted and what means the same: a text with
+/// `harbor` has `harbour`.
 fn known_words(language: usize) -> Vec<&'static str> {
     let is_english = |term: &str| term.bytes().all(|byte| byte.is_ascii_lowercase());
     let is_japanese = |term: &str| !term.is_empty() && !term.chars().any(|c| c.is_ascii() || c == 'ー');
     let planted: Vec<&str> = RARE.into_iter().chain([RARE_PAIR]).chain(COMMON[language]).collect();
     let planted: Vec<&str> = planted.into_iter().chain(APART[language]).chain(PHRASE[language]).collect();
-    let terms = THESAURUS.lines().filter(|line| line.contains(" | ")).flat_map(|line| line.split(" | "));
-    let mut words: Vec<&str> = terms
+    let groups = THESAURUS.lines().filter(|line| line.contains(" | "));
+    let (with_planted, others): (Vec<&'static str>, Vec<&'static str>) =
+        groups.partition(|line| line.split(" | ").any(|term| planted.contains(&term)));
+    let terms_of = |lines: &[&'static str]| -> Vec<&'static str> {
+        lines.iter().flat_map(|line| line.split(" | ")).collect()
+    };
+    let same = terms_of(&with_planted);
+    let mut words: Vec<&str> = terms_of(&others)
+        .into_iter()
+        .filter(|term| !same.contains(term))
         .filter(|term| if language == 0 { is_english(term) } else { is_japanese(term) })
         .filter(|term| !planted.iter().any(|word| term.contains(word)))
         .collect();

@@ -88,6 +88,15 @@ pub struct Fit {
     pub has: u32,
     /// The same for slots that a person would find in it: by the word, or by one that means the same.
     pub names: u32,
+    /// The same as `coverage` and `has` without words of the same matter.
+    pub firm: Covered,
+}
+
+/// How much of a question a text has, and a bit per slot.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Covered {
+    pub coverage: f64,
+    pub has: u32,
 }
 
 impl Fit {
@@ -143,13 +152,19 @@ impl<'a> Scorer<'a> {
             });
             of_slot.map(|(_, count)| *count).fold(0.0, f64::max) * TRANSLATED
         };
+        // A rare word that means the same says no more than the word that was asked for.
+        let own = |reading: &Reading| {
+            let of = question.readings.iter().zip(counts);
+            let of = of.filter(|(other, _)| other.of == reading.of && other.is_own());
+            of.map(|(_, count)| *count).fold(0.0, f64::max)
+        };
         let weight = |(reading, count): (&Reading, &f64)| {
             if is_noise(reading, *count) {
                 0.0
             } else if reading.is_own() {
                 rarity(count.max(translated(reading)))
             } else {
-                rarity(*count)
+                rarity(count.max(own(reading)))
             }
         };
         let weights: Vec<f64> = question.readings.iter().zip(counts).map(weight).collect();
@@ -376,24 +391,29 @@ impl<'a> Scorer<'a> {
             }
             covers[places].iter_mut().for_each(|covered| *covered = covered.max(cover));
         }
+        let firm = self.coverage(&covers);
         score += self.add_associations(seen, usual, &values, &mut covers);
         for ((slot, _), there) in self.question.phrases.iter().zip(phrases) {
             if let [one, next, ..] = self.slots[*slot..] {
                 score += PHRASE * there * (one + next);
             }
         }
-        let (mut covered, mut all, mut has, mut names) = (0.0, 0.0, 0, 0);
+        let names = named.iter().enumerate().fold(0, |names, (place, is)| names | u32::from(*is) << place);
+        let Covered { coverage, has } = self.coverage(&covers);
+        let score = score * (1.0 - BY_COVERAGE + BY_COVERAGE * coverage);
+        let least = self.all_there_is(&covers);
+        let firm = Covered { coverage: firm.coverage.max(least), ..firm };
+        Fit { score, coverage: coverage.max(least), has, names, firm }
+    }
+
+    fn coverage(&self, covers: &[f64; MOST_SLOTS]) -> Covered {
+        let (mut covered, mut all, mut has) = (0.0, 0.0, 0);
         for (place, weight) in self.slots.iter().enumerate().take(MOST_SLOTS) {
             covered += weight * covers[place];
             all += weight;
-            if covers[place] >= HAS {
-                has |= 1 << place;
-            }
-            names |= u32::from(named[place]) << place;
+            has |= u32::from(covers[place] >= HAS) << place;
         }
-        let coverage = if all > 0.0 { covered / all } else { 1.0 };
-        let score = score * (1.0 - BY_COVERAGE + BY_COVERAGE * coverage);
-        Fit { score, coverage: coverage.max(self.all_there_is(&covers)), has, names }
+        Covered { coverage: if all > 0.0 { covered / all } else { 1.0 }, has }
     }
 }
 
@@ -473,6 +493,20 @@ mod tests {
             let found = scored(question, "", text);
             assert!(found.is_none() || question == "ログ", "{question}: {text}");
         }
+    }
+
+    #[test]
+    fn a_rare_word_that_means_the_same_is_worth_less_than_the_word() {
+        let question = parsed("harbour lantern");
+        let count = |reading: &Reading| if reading.is_own() { 250.0 } else { 1.0 };
+        let counts: Vec<f64> = question.readings.iter().map(count).collect();
+        let scorer = Scorer::new(&question, &counts, &[], 1000.0);
+        let score = |text: &str| {
+            let seen = scorer.look(&Document { title: "", texts: &[text] }, &mut Vec::new());
+            scorer.fit(&seen, 250.0).unwrap().score
+        };
+        assert!(score("at the berth, a lantern") > score("a lantern"));
+        assert!(score("at the harbour, a lantern") > score("at the berth, a lantern berth"));
     }
 
     #[test]
