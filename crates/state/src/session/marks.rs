@@ -56,7 +56,11 @@ pub fn changed(session: &Path) -> Option<SystemTime> {
 pub fn read(session: &Path) -> Known<Marks> {
     let bytes = bounded::open_anything(&session.join(FILE)).and_then(|file| {
         let mut bytes = Vec::with_capacity(LONG as usize + 1024);
-        file.take(LARGEST + 1).read_to_end(&mut bytes)?;
+        (&file).take(LARGEST + 1).read_to_end(&mut bytes)?;
+        // A pipe reads as an empty file.
+        if bytes.is_empty() && !file.metadata()?.is_file() {
+            return Err(io::Error::other("not a file"));
+        }
         if bytes.len() as u64 > LARGEST { Err(io::Error::other("too large")) } else { Ok(bytes) }
     });
     match bytes {
