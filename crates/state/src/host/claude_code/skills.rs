@@ -182,7 +182,18 @@ mod tests {
         ] {
             assert!(forks(name), "{name}");
         }
-        for name in ["plain", "nested", "headless", "none", "deep", "../skills/forked", "", "..:x", "sub:", "sub:plain"] {
+        for name in [
+            "plain",
+            "nested",
+            "headless",
+            "none",
+            "deep",
+            "../skills/forked",
+            "",
+            "..:x",
+            "sub:",
+            "sub:plain",
+        ] {
             assert!(!forks(name), "{name}");
         }
     }

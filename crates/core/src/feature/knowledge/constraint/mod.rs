@@ -67,8 +67,7 @@ impl<'p> OwnWords<'p> {
         let mut before_is_found = false;
         for sentence in self.sentences() {
             // What comes next may tell that the sentence before it was no rule.
-            if before_is_found && takes_back_before(found.last().copied().unwrap_or_default(), sentence)
-            {
+            if before_is_found && takes_back_before(found.last().copied().unwrap_or_default(), sentence) {
                 found.pop();
             }
             before_is_found = found.len() < MOST && sentence.is_constraint();

@@ -110,8 +110,9 @@ pub(in super::super) fn follow(sentence: &str) -> Follow {
     let length = head.len().min(lower.len());
     lower[..length].copy_from_slice(&head[..length]);
     lower[..length].make_ascii_lowercase();
-    let begin_in =
-        |list: &[&'static str]| list.iter().copied().find(|begin| lower[..length].starts_with(begin.as_bytes()));
+    let begin_in = |list: &[&'static str]| {
+        list.iter().copied().find(|begin| lower[..length].starts_with(begin.as_bytes()))
+    };
     // "Scratch that", but not "scratch that itch"; "actually no", but not "actually no new dependencies".
     let stands_alone = |begin: &str| stands_alone(&sentence[begin.len()..]);
     if begin_in(&["scratch that"]).is_some_and(stands_alone) {
