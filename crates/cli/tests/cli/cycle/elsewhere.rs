@@ -17,7 +17,7 @@ fn a_cycle_from_elsewhere_is_a_persons_to_take_over() {
     play.uses(10_000);
     play.write(FROM_ELSEWHERE);
     let told = play.begins("s-2");
-    assert!(message(&told).contains("but no session on this machine did that"), "{told:?}");
+    assert!(message(&told).contains("but no session that Tidegate still knows here did that"), "{told:?}");
     assert!(told.context().is_some_and(|text| text.contains("Leave .claude/dev-cycle.state.json as it is")));
     assert_eq!(message(&play.begins("s-3")), "", "once");
     for args in [
