@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{Play, message};
 use crate::people::by_agent_of;
 
-/// Committed by somebody, or copied: everything before ship is done, by its own words.
+/// As it comes with a commit: everything before ship is done, by its own words.
 const FROM_ELSEWHERE: &str = r#"{"stage": "ship", "status": "running", "cycle": "dev-cycle",
   "session_id": "0c8a7a5e-2c1b-4a53-9d0e-6f1f0d0f7b11", "started_at": "2026-01-01T10:00:00Z",
   "stages": {"sprint": {"ended": true}, "audit": {"ended": true}}, "metrics": {"audit": {"open": 0}}}

@@ -82,7 +82,7 @@ pub(super) fn offer_resume(facts: &Facts<'_>) -> Verdict {
     }
 }
 
-/// Somebody committed the file, or copied it from another machine. It is not rewritten, so a private note says that it was told.
+/// The file came with a commit or from another machine, or its session's state was deleted. It is not rewritten, so a private note says that it was told.
 fn report_foreign(facts: &Facts<'_>, standing: &CycleStanding, state: &CycleState) -> Verdict {
     let told = effect::Effect::ForeignTold { project: stage_project(facts), text: standing.text.clone() };
     let to_model = format!(
