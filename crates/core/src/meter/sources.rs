@@ -37,6 +37,13 @@ fn is_zero(number: &u32) -> bool {
 /// A status line that was last seen longer ago than this is not running any more.
 const BRIDGE_MS: u64 = 300_000;
 
+impl Bridge {
+    /// Whether its status line still runs.
+    pub fn is_live(&self, now: Millis) -> bool {
+        now.since(self.seen) <= BRIDGE_MS
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct MeterSources<'a> {
     pub now: Millis,
@@ -72,7 +79,7 @@ impl MeterSources<'_> {
         if let Some(used) = self.payload.and_then(|(used, _)| used) {
             return Meter::Current(reading(used, Source::Payload, self.now));
         }
-        let live = self.bridge.as_ref().filter(|bridge| self.now.since(bridge.seen) <= BRIDGE_MS);
+        let live = self.bridge.as_ref().filter(|bridge| bridge.is_live(self.now));
         let from_bridge =
             live.and_then(|bridge| Some((bridge.used?, bridge.changed))).filter(|(_, at)| *at >= since);
         match (from_bridge, found) {

@@ -17,10 +17,10 @@ const STEP: i64 = 500;
 const PARTS: i64 = 2;
 
 impl SqliteStore {
-    /// Writes at most about this number of pages. Does nothing if the parts are merged already.
+    /// Writes at most about this number of pages, of both indexes together. Does nothing if the parts are merged already.
     pub fn merge_index(&mut self, pages: u32) -> Result<()> {
+        let mut left = i64::from(pages);
         for index in [OTHERS_INDEX, LOG_INDEX] {
-            let mut left = i64::from(pages);
             while left > 0 && self.merge_step(index)? {
                 left -= STEP;
             }
@@ -51,11 +51,16 @@ mod tests {
     use crate::record::{ProjectRow, Record, TopicRow, TopicStatus};
     use crate::store::Store;
     use crate::view::Query;
+    use serde_json::json;
     use tidegate_core::time::Millis;
 
     fn parts(store: &SqliteStore) -> i64 {
-        let count = "SELECT count(DISTINCT segid) FROM few_idx";
-        store.connection.query_row(count, [], |row| row.get(0)).unwrap()
+        parts_of(store, OTHERS_INDEX)
+    }
+
+    fn parts_of(store: &SqliteStore, index: &str) -> i64 {
+        let count = format!("SELECT count(DISTINCT segid) FROM {index}_idx");
+        store.connection.query_row(&count, [], |row| row.get(0)).unwrap()
     }
 
     #[test]
@@ -98,5 +103,30 @@ mod tests {
         let merged = parts(&store);
         store.merge_index(10_000).unwrap();
         assert_eq!(parts(&store), merged, "nothing is left to do");
+    }
+
+    #[test]
+    fn both_indexes_share_the_pages() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = SqliteStore::open(&folder.path().join("memory.db")).unwrap().store;
+        let row = |row: serde_json::Value| serde_json::from_value::<Record>(row).unwrap();
+        let project =
+            row(json!({ "kind": "project", "uid": "p", "name": "shop", "created": 1, "updated": 1 }));
+        store.put(&[project]).unwrap();
+        for number in 0..11 {
+            let topic = json!({ "kind": "topic", "uid": format!("t{number}"), "project": "p", "title": "harbour",
+                "status": "open", "created": 1, "updated": 1 });
+            let log = json!({ "kind": "log", "uid": format!("l{number}"), "topic": format!("t{number}"),
+                "title": "lantern", "text": "lantern", "source": "relay", "at": 1, "updated": 1 });
+            store.put(&[row(topic)]).unwrap();
+            store.put(&[row(log)]).unwrap();
+        }
+        let both = |store: &SqliteStore| [OTHERS_INDEX, LOG_INDEX].map(|index| parts_of(store, index));
+        let before = both(&store);
+        store.merge_index(1).unwrap();
+        let once = both(&store);
+        assert!(once[0] < before[0] && once[1] == before[1], "one step in all: {before:?} → {once:?}");
+        store.merge_index(10_000).unwrap();
+        assert!(both(&store)[1] < before[1], "{before:?} → {:?}", both(&store));
     }
 }

@@ -174,7 +174,7 @@ pub fn is_live(
     !is_over && is_session_live(marks.value(), claims::last_heard(&folder), now)
 }
 
-/// It names a session that this machine never had, or that was deleted long after its end.
+/// It names a session that this machine never had, or whose state was deleted since: nothing tells the two apart.
 pub fn is_foreign(state: &StateDir, found: &CycleState) -> bool {
     let session = found.session_id.as_deref().and_then(|id| SessionId::parse(id).ok());
     session.is_some_and(|session| marks::read(&state.session(&session)) == Known::Absent)

@@ -1,6 +1,7 @@
 //! Manifests of workflows: read within bounds, changed under the project's lock and only if they are still as they
 //! were read; and, private, the checkpoints that were passed. Links that lead out of the project are not followed.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -163,20 +164,39 @@ fn read_standing(facts: &Facts<'_>, here: &HookContext<'_>) -> Known<WorkflowSta
     known
 }
 
-/// Unfinished workflows of this project that another session of this machine attached last, newest first.
+/// Unfinished workflows of this project that another session of this machine attached last, newest first. That of the session
+/// above comes before all others: its checkpoints count here, however many were left since.
 fn find_left(here: &HookContext<'_>) -> Vec<LeftWorkflow> {
     let (Some(state), Some(root)) = (here.state, here.root) else { return Vec::new() };
     let owners = read_owners(state, root);
-    let others =
-        owners.into_iter().filter(|owned| owned.owner != here.session.as_str() && !owned.owner.is_empty());
+    let mut known = HashMap::new();
+    let mut others: Vec<(ManifestOwner, bool)> = Vec::new();
+    for owned in owners {
+        if owned.owner != here.session.as_str() && !owned.owner.is_empty() && (here.in_time)() {
+            let is_above = || is_above(here, state, &owned.owner);
+            let is_above = *known.entry(owned.owner.clone()).or_insert_with(is_above);
+            others.push((owned, is_above));
+        }
+    }
+    others.sort_by_key(|(_, is_above)| !is_above);
     others
+        .into_iter()
         .take_while(|_| (here.in_time)())
-        .filter_map(|owned| {
+        .filter_map(|(owned, is_above)| {
             let told = count_told(state, root, &owned);
-            Some(LeftWorkflow { told, ..read_left(here, state, root, &owned)? })
+            Some(LeftWorkflow { told, is_above, ..read_left(here, state, root, &owned)? })
         })
         .take(MOST_LEFT)
         .collect()
+}
+
+/// Whether an agent of that session started the client of this one.
+fn is_above(here: &HookContext<'_>, state: &StateDir, owner: &str) -> bool {
+    let Ok(id) = SessionId::parse(owner) else { return false };
+    let marks = marks::read(&state.session(&id));
+    marks.value().is_some_and(|marks| {
+        !is_over(&marks.session, here.is_running) && (here.is_started_by)(&id, &marks.session.clients)
+    })
 }
 
 fn read_left(
@@ -187,16 +207,15 @@ fn read_left(
 ) -> Option<LeftWorkflow> {
     let id = SessionId::parse(&owned.owner).ok()?;
     let marks = marks::read(&state.session(&id));
-    let (attached, is_over, is_above) = match marks {
+    let (attached, is_over) = match marks {
         Known::Value(marks) => {
             // It may have gone on to another one since.
             let is_this = |attached: &AttachedWorkflow| attached.manifest == owned.manifest;
             let attached = marks.workflow.attached.filter(is_this);
-            let is_over = is_over(&marks.session, here.is_running);
-            (attached, is_over, !is_over && (here.is_started_by)(&id, &marks.session.clients))
+            (attached, is_over(&marks.session, here.is_running))
         }
         // Old sessions are deleted.
-        Known::Absent => (None, true, false),
+        Known::Absent => (None, true),
         Known::Broken(_) => return None,
     };
     let path = PathBuf::from(&owned.manifest);
@@ -211,7 +230,7 @@ fn read_left(
         (None, ..) => return None,
     };
     let is_unfinished = manifest.is_some_and(|manifest| !manifest.complete) || !attached.pending.is_empty();
-    is_unfinished.then_some(LeftWorkflow { attached, standing, is_over, is_above, told: 0 })
+    is_unfinished.then_some(LeftWorkflow { attached, standing, is_over, is_above: false, told: 0 })
 }
 
 fn written_manifest(facts: &Facts<'_>, bound: Option<&str>) -> Option<String> {
@@ -428,6 +447,7 @@ pub fn find_manifests(root: &Path) -> Vec<(String, Option<Millis>)> {
 mod tests {
     use super::*;
     use crate::place::PlaceEnv;
+    use tidegate_core::feature::workflow::marks::Mark;
 
     struct Project {
         _base: tempfile::TempDir,
@@ -459,6 +479,47 @@ mod tests {
             let Known::Value(standing) = self.read() else { panic!("{:?}", self.read()) };
             standing
         }
+    }
+
+    #[test]
+    fn the_workflow_of_the_session_above_is_found_among_many() {
+        let project = Project::new(TEXT);
+        let (state, root) = (&project.state, project.root.as_path());
+        let own = |manifest: &Path, owner: &str, at: u64| {
+            let manifest = manifest.to_string_lossy().into_owned();
+            let owned = ManifestOwner { manifest, owner: owner.to_owned(), at: Millis(at) };
+            record_owner(state, root, &owned).unwrap();
+        };
+        own(&project.path, "above", 1);
+        for number in 0..10 {
+            let path = create(state, root, &format!("w{number}"), TEXT).unwrap();
+            own(Path::new(&path), "deleted", 2 + number);
+        }
+        let [above, session] = ["above", "own"].map(|id| SessionId::parse(id).unwrap());
+        let folder = state.session(&above);
+        marks::lock_exclusive(&folder).unwrap().append(&[Mark::WorkflowLeft.into()]).unwrap();
+        let (config, place) = (Config::default(), PlaceEnv::default());
+        let folder = state.session(&session);
+        let here = HookContext {
+            now: Millis(100),
+            config: &config,
+            place: &place,
+            state: Some(state),
+            session: &session,
+            folder: &folder,
+            root: Some(root),
+            started_in: None,
+            plugin: None,
+            ignored: &[],
+            in_time: &|| true,
+            is_running: |_| None,
+            is_started_by: |id, _| id.as_str() == "above",
+        };
+        let left = find_left(&here);
+        assert_eq!(left.len(), MOST_LEFT);
+        assert_eq!(left.iter().map(|left| left.is_above).filter(|above| *above).count(), 1);
+        assert!(left[0].is_above && Path::new(&left[0].attached.manifest) == project.path, "{:?}", left[0]);
+        assert!(left[1].attached.manifest.contains("w9"), "the others are newest first: {:?}", left[1]);
     }
 
     #[test]

@@ -119,8 +119,8 @@ fn ask_to_adopt(
     let (cycle, file) = (&state.cycle, place.state_file());
     let file = file.display();
     let would = [both!(
-        "This continues {cycle} at {stage}, as {file} says, although no session on this machine did the stages before it.",
-        "{file} のとおりに {cycle} を {stage} から続けます。その前のステージは、このマシンのセッションの記録にありません。"
+        "This continues {cycle} at {stage}, as {file} says, although no session that Tidegate still knows here did the stages before it.",
+        "{file} のとおりに {cycle} を {stage} から続けます。その前のステージは、Tidegate に残っているこのマシンのセッションの記録にありません。"
     )];
     let mut command = "cycle resume".to_owned();
     if let Some(from) = &args.from {

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{Play, message};
 use crate::people::by_agent_of;
 
-/// Committed by somebody, or copied: everything before ship is done, by its own words.
+/// As it comes with a commit: everything before ship is done, by its own words.
 const FROM_ELSEWHERE: &str = r#"{"stage": "ship", "status": "running", "cycle": "dev-cycle",
   "session_id": "0c8a7a5e-2c1b-4a53-9d0e-6f1f0d0f7b11", "started_at": "2026-01-01T10:00:00Z",
   "stages": {"sprint": {"ended": true}, "audit": {"ended": true}}, "metrics": {"audit": {"open": 0}}}
@@ -17,7 +17,7 @@ fn a_cycle_from_elsewhere_is_a_persons_to_take_over() {
     play.uses(10_000);
     play.write(FROM_ELSEWHERE);
     let told = play.begins("s-2");
-    assert!(message(&told).contains("but no session on this machine did that"), "{told:?}");
+    assert!(message(&told).contains("but no session that Tidegate still knows here did that"), "{told:?}");
     assert!(told.context().is_some_and(|text| text.contains("Leave .claude/dev-cycle.state.json as it is")));
     assert_eq!(message(&play.begins("s-3")), "", "once");
     for args in [

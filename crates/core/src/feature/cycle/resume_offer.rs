@@ -82,11 +82,11 @@ pub(super) fn offer_resume(facts: &Facts<'_>) -> Verdict {
     }
 }
 
-/// Somebody committed the file, or copied it from another machine. It is not rewritten, so a private note says that it was told.
+/// The file came with a commit or from another machine, or its session's state was deleted. It is not rewritten, so a private note says that it was told.
 fn report_foreign(facts: &Facts<'_>, standing: &CycleStanding, state: &CycleState) -> Verdict {
     let told = effect::Effect::ForeignTold { project: stage_project(facts), text: standing.text.clone() };
     let to_model = format!(
-        "Leave .claude/{STATE_FILE} as it is: it tells of a cycle that no session on this machine had. The person can take it over with \
+        "Leave .claude/{STATE_FILE} as it is: it tells of a cycle that no session that Tidegate still knows here had. The person can take it over with \
          `tidegate cycle resume`."
     );
     let to_user = words::foreign(facts.lang, &state.cycle, &state.stage);

@@ -303,15 +303,15 @@ pub(super) fn left(lang: Lang, cycle: &str, stage: &str, number: usize, of: usiz
     }
 }
 
-/// No session of this machine had the cycle that the file tells of.
+/// No session that is still known here had the cycle that the file tells of.
 pub(super) fn foreign(lang: Lang, cycle: &str, stage: &str) -> String {
     match lang {
         Lang::En => format!(
-            "Tidegate: .claude/{STATE_FILE} says that {cycle} is at stage {stage}, but no session on this machine did that. Take it over \
+            "Tidegate: .claude/{STATE_FILE} says that {cycle} is at stage {stage}, but no session that Tidegate still knows here did that. Take it over \
              with `tidegate cycle resume`, or start anew with `/dev-cycle`."
         ),
         Lang::Ja => format!(
-            "Tidegate: .claude/{STATE_FILE} では {cycle} がステージ {stage} ですが、このマシンのセッションの記録にはありません。引き継ぐには \
+            "Tidegate: .claude/{STATE_FILE} では {cycle} がステージ {stage} ですが、Tidegate に残っているこのマシンのセッションの記録にはありません。引き継ぐには \
              `tidegate cycle resume`、新しく始めるには `/dev-cycle` を実行してください。"
         ),
     }

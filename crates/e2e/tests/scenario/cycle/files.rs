@@ -62,7 +62,7 @@ fn what_is_from_elsewhere_waits_for_a_person_to_take_it_over() {
         "stages": { "sprint": { "ended": true }, "audit": { "ended": true } }, "metrics": { "audit": { "open": 0 } } });
     let text = format!("{text:#}");
     let said = beside(&home, text.as_bytes());
-    assert_eq!(told(&said, "but no session on this machine did that"), 1, "{said:?}");
+    assert_eq!(told(&said, "but no session that Tidegate still knows here did that"), 1, "{said:?}");
     let said = beside(&home, text.as_bytes());
     assert_eq!(told(&said, "dev-cycle"), 0, "once: {said:?}");
 

@@ -1,5 +1,7 @@
 //! Skills and commands that Claude Code can find.
 
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -35,20 +37,35 @@ pub fn invocable_name(name: &str, folders: &[PathBuf]) -> String {
 
 /// Whether the client runs it in an agent of its own (`context: fork`). Its built-in skills have no file to look at.
 pub fn runs_in_agent(name: &str, folders: &[PathBuf], host: Option<&Path>) -> bool {
-    let (plugin, name) = name.split_once(':').map_or((None, name), |(plugin, name)| (Some(plugin), name));
-    if name.contains(['/', '\\', ':']) || name.starts_with('.') {
+    let is_safe = |part: &str| !part.is_empty() && !part.contains(['/', '\\']) && !part.starts_with('.');
+    let parts: Vec<&str> = name.split(':').collect();
+    let below = if parts.len() > 1 { &parts[1..] } else { &parts[..] };
+    if !below.iter().copied().all(is_safe) {
         return false;
     }
-    let of_plugins = || host.map(plugin_folders).unwrap_or_default();
-    // A plugin's name is not always that of its folder, so every plugin counts.
-    let mut places = if plugin.is_some() { of_plugins() } else { Vec::new() };
+    let command = |parts: &[&str]| Path::new("commands").join(format!("{}.md", parts.join("/")));
+    let mut files = vec![command(below)];
+    if let [name] = below {
+        files.push(Path::new("skills").join(name).join("SKILL.md"));
+    }
+    // A plugin's name is not always that of its folder, so every plugin counts. The first part can also be a folder of commands.
+    let mut places = Vec::new();
+    if parts.len() > 1 {
+        places = host.map(plugin_folders).unwrap_or_default();
+        if is_safe(parts[0]) {
+            files.push(command(&parts));
+        }
+    }
     places.extend(folders.iter().cloned());
-    let forks = |folder: &PathBuf| {
-        let files =
-            [folder.join("skills").join(name).join("SKILL.md"), folder.join(format!("commands/{name}.md"))];
-        files.iter().any(|file| bounded::read(file, LARGEST).is_ok_and(|text| forks_by_head(&text)))
-    };
-    places.iter().any(forks)
+    places.iter().any(|folder| files.iter().any(|file| forks(&folder.join(file))))
+}
+
+/// Also if the file is there but cannot be read, or is too large: nothing shows that the skill stays in this session.
+fn forks(file: &Path) -> bool {
+    match bounded::read(file, LARGEST) {
+        Ok(text) => forks_by_head(&text),
+        Err(_) => fs::metadata(file).err().is_none_or(|error| error.kind() == ErrorKind::PermissionDenied),
+    }
 }
 
 /// By the lines between `---` at the beginning.
@@ -59,8 +76,11 @@ fn forks_by_head(text: &[u8]) -> bool {
         return false;
     }
     lines.take_while(|line| line.trim_end() != "---").any(|line| {
-        let value = line.strip_prefix("context:").map(|value| value.split(" #").next().unwrap_or_default());
-        value.is_some_and(|value| value.trim().trim_matches(['"', '\'']) == "fork")
+        let Some((key, value)) = line.split_once(':').filter(|_| !line.starts_with([' ', '\t'])) else {
+            return false;
+        };
+        let bare = |part: &str| part.trim().trim_matches(['"', '\'']).to_owned();
+        bare(key) == "context" && bare(value.split(" #").next().unwrap_or_default()) == "fork"
     })
 }
 
@@ -92,7 +112,6 @@ fn plugin_folders(host: &Path) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
 
     #[test]
     fn a_skill_is_found_wherever_the_client_finds_it() {
@@ -137,15 +156,44 @@ mod tests {
         put("p/.claude/skills/forked/SKILL.md", "---\nname: forked\ncontext: fork\nagent: Explore\n---\nx\n");
         put("p/.claude/commands/typed.md", "---\r\ncontext: \"fork\" # apart\r\n---\r\nx\r\n");
         put("market/one/skills/deep/SKILL.md", "---\ncontext: fork\n---\nx\n");
+        put("p/.claude/skills/quoted/SKILL.md", "---\n\"context\": fork\n---\n");
+        put("p/.claude/skills/spaced/SKILL.md", "---\ncontext : 'fork'\n---\n");
+        put("p/.claude/skills/large/SKILL.md", &"x".repeat(LARGEST as usize + 1));
+        fs::create_dir_all(at("p/.claude/skills/unreadable/SKILL.md")).unwrap();
+        put("p/.claude/commands/sub/inner.md", "---\ncontext: fork\n---\n");
+        put("p/.claude/commands/sub/deeper/inmost.md", "---\ncontext: fork\n---\n");
+        put("market/one/commands/ops/roll.md", "---\ncontext: fork\n---\n");
         let list = serde_json::json!({ "plugins": { "one@market": [{ "installPath": at("market/one") }] } });
         put("host/plugins/installed_plugins.json", &list.to_string());
         let (project, host) = (at("p"), at("host"));
         let places = folders(Some(&project), Some(&host), None);
         let forks = |name: &str| runs_in_agent(name, &places, Some(&host));
-        for name in ["forked", "typed", "one:deep"] {
+        for name in [
+            "forked",
+            "typed",
+            "one:deep",
+            "quoted",
+            "spaced",
+            "large",
+            "unreadable",
+            "sub:inner",
+            "sub:deeper:inmost",
+            "one:ops:roll",
+        ] {
             assert!(forks(name), "{name}");
         }
-        for name in ["plain", "nested", "headless", "none", "deep", "../skills/forked", ""] {
+        for name in [
+            "plain",
+            "nested",
+            "headless",
+            "none",
+            "deep",
+            "../skills/forked",
+            "",
+            "..:x",
+            "sub:",
+            "sub:plain",
+        ] {
             assert!(!forks(name), "{name}");
         }
     }

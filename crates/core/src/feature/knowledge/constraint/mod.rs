@@ -67,8 +67,7 @@ impl<'p> OwnWords<'p> {
         let mut before_is_found = false;
         for sentence in self.sentences() {
             // What comes next may tell that the sentence before it was no rule.
-            if before_is_found && takes_back_before(found.last().copied().unwrap_or_default(), sentence.text)
-            {
+            if before_is_found && takes_back_before(found.last().copied().unwrap_or_default(), sentence) {
                 found.pop();
             }
             before_is_found = found.len() < MOST && sentence.is_constraint();
@@ -109,9 +108,10 @@ pub fn find_constraints(prompt: &str) -> Vec<&str> {
     OwnWords::of(prompt).constraints()
 }
 
-fn takes_back_before(before: &str, sentence: &str) -> bool {
-    match english::follow(sentence) {
+fn takes_back_before(before: &str, sentence: &Sentence<'_>) -> bool {
+    match english::follow(sentence.text) {
         english::Follow::Annuls => true,
+        english::Follow::AnnulsIfNoRule => !sentence.is_constraint(),
         english::Follow::Describes => english::is_statement(before),
         english::Follow::Leaves => false,
     }
