@@ -83,3 +83,36 @@ fn an_edit_that_the_program_cannot_check_is_denied() {
     // Uninstalled: nothing is left that could say no.
     assert_eq!(outcomes(&home, &home.scratch("no-such-program"), &folder), ["ran", "ran"]);
 }
+
+/// opencode announces a session only when it begins. After a restart it has to be asked whose it is.
+#[test]
+fn a_session_from_before_a_restart_is_asked_for_its_parent() {
+    let home = Home::new();
+    let heard = home.scratch("heard");
+    let program = script(&home, &format!("#!/bin/sh\ncat >> '{0}'\necho >> '{0}'\n", heard.display()));
+    let sessions = json!({
+        "root": { "id": "root" },
+        "child": { "id": "child", "parentID": "root" },
+        "grandchild": { "id": "grandchild", "parentID": "child" },
+        "silent": "failure",
+    });
+    let steps = json!([
+        { "prompt": "look around", "session": "grandchild" },
+        { "prompt": "go on", "session": "root" },
+        { "prompt": "who am I", "session": "silent" },
+        { "prompt": "who am I", "session": "unknown" },
+        { "tool": "edit", "session": "child" },
+    ]);
+    drive(&home, &program, &home.project(), &steps, &sessions);
+    let heard = fs::read_to_string(heard).expect("payloads");
+    let heard: Vec<Value> = heard.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let of = |event: &str, members: [&str; 3]| -> Vec<[Value; 3]> {
+        let these = heard.iter().filter(|it| it["hook_event_name"] == event);
+        these.map(|it| members.map(|member| it[member].clone())).collect()
+    };
+    let prompts = of("UserPromptSubmit", ["session_id", "prompt", "author"]);
+    let expected = [["root", "go on", "person"], ["silent", "who am I", "host"], ["unknown", "who am I", "host"]];
+    assert_eq!(prompts, expected.map(|row| row.map(Value::from)), "{heard:#?}");
+    let edits = of("PreToolUse", ["session_id", "agent_id", "tool_name"]);
+    assert_eq!(edits, [["root", "child", "edit"].map(Value::from)], "{heard:#?}");
+}

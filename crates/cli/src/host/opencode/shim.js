@@ -12,6 +12,7 @@ const OTHERS = ["task", "question"]
 
 export const Tidegate = async ({ client, directory }) => {
   const parents = new Map()
+  const roots = new Set()
   const begun = new Set()
   const fresh = new Set()
   const used = new Map()
@@ -84,7 +85,29 @@ export const Tidegate = async ({ client, directory }) => {
     return root
   }
 
-  const call = (name, session, more, options = []) => {
+  // opencode announces only sessions that begin: those from before its start are asked for. False if it does not say.
+  const learn = async (session) => {
+    let at = session
+    for (let depth = 0; depth < 16; depth++) {
+      if (roots.has(at)) return true
+      if (parents.has(at)) {
+        at = parents.get(at)
+        continue
+      }
+      try {
+        const info = (await client.session.get({ path: { id: at } })).data
+        if (!info || info.id !== at) return false
+        if (info.parentID) parents.set(at, info.parentID)
+        else roots.add(at)
+      } catch {
+        return false
+      }
+    }
+    return false
+  }
+
+  const call = async (name, session, more, options = []) => {
+    await learn(session)
     const root = rootOf(session)
     const agent = root === session ? {} : { agent_id: session }
     const meter = { used: used.get(session), window: windows.get(session) }
@@ -160,7 +183,10 @@ export const Tidegate = async ({ client, directory }) => {
         switch (event.type) {
           case "session.created":
             if (info.parentID) parents.set(info.id, info.parentID)
-            else fresh.add(info.id)
+            else {
+              roots.add(info.id)
+              fresh.add(info.id)
+            }
             break
           case "message.updated":
             if (info.role === "assistant" && !info.summary && info.tokens && info.tokens.total > 0)
@@ -177,10 +203,12 @@ export const Tidegate = async ({ client, directory }) => {
     "chat.message": (input, output) =>
       safely(async () => {
         const session = input.sessionID
+        const known = await learn(session)
         if (parents.has(session)) return
         const said = output.parts.filter((part) => part.type === "text" && !part.synthetic)
         const prompt = said.map((part) => part.text).join("\n")
-        const author = ours.delete(prompt) ? "host" : "person"
+        // What opencode says nothing of may be an agent, whose prompts another agent writes.
+        const author = ours.delete(prompt) || !known ? "host" : "person"
         if (author === "person") held.delete(session)
         const start = await begin(session)
         const answer = await call("UserPromptSubmit", session, { prompt, author })
