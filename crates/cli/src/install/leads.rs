@@ -84,7 +84,10 @@ pub(crate) fn find_detours(plan: &Plan, target: &Target) -> Vec<Detour> {
 fn shim_detour(file: &Path, old: &str, new: &str) -> Option<Detour> {
     let from = opencode::called_program(old).filter(|from| is_program(Path::new(from)).is_ok())?;
     let Some(to) = opencode::called_program(new) else {
-        return Some(Detour::Weaker { file: file.to_owned(), event: EventKind::PreToolUse.name().to_owned() });
+        return Some(Detour::Weaker {
+            file: file.to_owned(),
+            event: EventKind::PreToolUse.name().to_owned(),
+        });
     };
     let is_same = real_place(Path::new(&from)) == real_place(Path::new(&to));
     (!is_same).then(|| Detour::Entries { file: file.to_owned(), from, to })

@@ -111,7 +111,8 @@ fn a_session_from_before_a_restart_is_asked_for_its_parent() {
         these.map(|it| members.map(|member| it[member].clone())).collect()
     };
     let prompts = of("UserPromptSubmit", ["session_id", "prompt", "author"]);
-    let expected = [["root", "go on", "person"], ["silent", "who am I", "host"], ["unknown", "who am I", "host"]];
+    let expected =
+        [["root", "go on", "person"], ["silent", "who am I", "host"], ["unknown", "who am I", "host"]];
     assert_eq!(prompts, expected.map(|row| row.map(Value::from)), "{heard:#?}");
     let edits = of("PreToolUse", ["session_id", "agent_id", "tool_name"]);
     assert_eq!(edits, [["root", "child", "edit"].map(Value::from)], "{heard:#?}");

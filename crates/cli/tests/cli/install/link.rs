@@ -161,19 +161,20 @@ fn an_init_that_leads_hooks_elsewhere_needs_a_person() {
         fs::create_dir(folder).expect("a new folder");
     }
     symlink(program(), links.join("tidegate")).expect("a link");
-    let start = |of_host: &[&str], program: &std::path::Path, by_agent: bool, variable: Option<(&str, PathBuf)>| {
-        let plain = sandbox.command(&[]);
-        let mut command = std::process::Command::new(program);
-        command.args(["init", "--project", "."]).args(of_host).env_clear().current_dir(sandbox.project());
-        command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        if by_agent {
-            command.env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", SESSION);
-        }
-        command.envs(variable);
-        let mut running = Running::start(command);
-        running.close();
-        running.end()
-    };
+    let start =
+        |of_host: &[&str], program: &std::path::Path, by_agent: bool, variable: Option<(&str, PathBuf)>| {
+            let plain = sandbox.command(&[]);
+            let mut command = std::process::Command::new(program);
+            command.args(["init", "--project", "."]).args(of_host).env_clear().current_dir(sandbox.project());
+            command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+            if by_agent {
+                command.env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", SESSION);
+            }
+            command.envs(variable);
+            let mut running = Running::start(command);
+            running.close();
+            running.end()
+        };
     let hosts: [&[&str]; 2] = [&[], &["--host", "opencode"]];
     // A first install, and one that changes nothing.
     for of_host in [hosts, hosts].concat() {
@@ -188,7 +189,8 @@ fn an_init_that_leads_hooks_elsewhere_needs_a_person() {
         (program(), Some(("HOME", home))),
         (copy, None),
     ];
-    for (of_host, (program, variable)) in hosts.into_iter().flat_map(|it| ways.iter().map(move |way| (it, way)))
+    for (of_host, (program, variable)) in
+        hosts.into_iter().flat_map(|it| ways.iter().map(move |way| (it, way)))
     {
         let ran = start(of_host, program, true, variable.clone());
         assert_eq!(ran.code, Some(4), "{of_host:?} {variable:?}: {ran:?}");
