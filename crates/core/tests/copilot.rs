@@ -122,13 +122,17 @@ fn the_end_of_a_command_in_the_background_is_a_notification() {
     with_event(&other, |event| assert!(event.ended_task().is_none() && event.prompt.is_none()));
 }
 
-/// Written by a person for events in camel case: other members, which no gate may take for a broken payload.
+/// Of events in camel case, for which Tidegate registers nothing. Where an event is registered, it cannot be read: the
+/// gate of edits must not take it for another call.
 #[test]
-fn the_other_dialect_is_not_judged() {
+fn the_other_dialect_is_ignored_unless_an_event_is_registered() {
     let call = json!({ "sessionId": "s-1", "timestamp": 1_794_744_738_310_u64, "cwd": "/p", "toolName": "create", "toolArgs": { "path": "/p/a.rs" } });
     let text = call.to_string();
-    let event = Host::Copilot.read(text.as_bytes(), Some(EventKind::PreToolUse)).expect("an event");
+    let event = Host::Copilot.read(text.as_bytes(), None).expect("an event");
     assert_eq!((event.kind, event.edit_paths()), (EventKind::Other, None));
+    let broken = Host::Copilot.read(text.as_bytes(), Some(EventKind::PreToolUse)).expect_err("no event");
+    assert_eq!(broken.kind, Some(EventKind::PreToolUse));
+    assert_eq!(broken.step, FailedStep::MemberMissing("hook_event_name"));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tidegate_state::feature::memory::transcript_files::{self, TranscriptFile};
+use tidegate_state::host::moved_folders;
 use tidegate_state::place::PlaceEnv;
 
 use super::claude_code::settings_file;
@@ -65,12 +66,7 @@ pub(crate) struct AgentHomes {
 
 impl AgentHomes {
     pub(crate) fn find(place: &PlaceEnv) -> AgentHomes {
-        let moved = [(".codex", "CODEX_HOME"), (".copilot", "COPILOT_HOME"), (".qwen", "QWEN_HOME")];
-        let moved = moved.into_iter().filter_map(|(folder, variable)| {
-            let path = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())?;
-            Some((folder, path))
-        });
-        AgentHomes { home: place.home.clone(), client: place.host(), moved: moved.collect() }
+        AgentHomes { home: place.home.clone(), client: place.host(), moved: moved_folders() }
     }
 
     fn below(&self, patterns: &'static [&'static str]) -> Vec<PathBuf> {

@@ -89,7 +89,8 @@ Tested with opencode 1.18.33. opencode runs plugins, not hooks: `init --host ope
 `.opencode/plugins` of the project or of your home (`OPENCODE_CONFIG_DIR`). The plugin starts the program for each event, without
 a shell, and registers the MCP server.
 
-- If the program cannot run, opencode works on without it. The next tool result says once that nothing is gated.
+- Without the program opencode works on, and the next tool result says once that nothing is gated. With a program that fails, hangs or
+  answers something else, edits are denied; a subagent may still start.
 - A plugin hears that a turn has ended, and cannot block it. If a check is missing, the reason becomes the next prompt.
   `opencode run` may end before that.
 - The window is the part that opencode fills before it compacts. opencode counts an answer after its tools have run, so `used` is

@@ -4,11 +4,11 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tidegate_core::host::Host;
 use tidegate_state::place::PlaceEnv;
 
-use super::claude_code::registrations::Registration;
+use super::claude_code::registrations::{Caller, OwnEntry, Registration, is_ours};
 use super::claude_code::{settings_file, settings_text};
 use super::{codex, copilot, opencode, qwen};
 use crate::bilingual::Bilingual;
@@ -85,8 +85,94 @@ impl HostHooks {
         }
     }
 
+    /// What `doctor` calls the registrations that the host's file lacks. Its gate may be gone while the same event is still
+    /// registered for advice, so an event alone says nothing.
+    pub(crate) fn missing_registrations(&'static self, file: &Value, program: &str) -> Vec<String> {
+        let missing = self.registrations.iter().filter(|wanted| !self.has(file, wanted, program));
+        let name = |wanted: &Registration| match wanted.matcher {
+            Some(matcher) => format!("{} ({matcher})", wanted.event.name()),
+            None => wanted.event.name().to_owned(),
+        };
+        missing.map(name).collect()
+    }
+
+    fn has(&'static self, file: &Value, wanted: &Registration, program: &str) -> bool {
+        let right = wanted.handler(Caller::OfHost(self, program));
+        let Some(words) = OwnEntry::read(&right).map(|entry| entry.words) else { return false };
+        let fits = |handler: &Value| {
+            is_ours(handler, program)
+                && OwnEntry::read(handler).is_some_and(|entry| entry.words == words)
+                // For example in the background, where nobody waits for its answer.
+                && (!wanted.gate || besides_call(handler) == besides_call(&right))
+        };
+        // Both match everything, like no matcher.
+        let matcher = |group: &Value| {
+            group.get("matcher").filter(|matcher| **matcher != "" && **matcher != "*").cloned()
+        };
+        let groups = file["hooks"][wanted.event.name()].as_array().into_iter().flatten();
+        let mut groups = groups.filter(|group| matcher(group) == wanted.matcher.map(Value::from));
+        groups.any(|group| group["hooks"].as_array().is_some_and(|handlers| handlers.iter().any(fits)))
+    }
+
     /// The person uses this host.
     pub(crate) fn is_found(&self, place: &PlaceEnv) -> bool {
         self.person_folder(place).is_some_and(|folder| folder.is_dir())
+    }
+}
+
+/// A time limit of the person's own changes nothing but the limit.
+fn besides_call(handler: &Value) -> Map<String, Value> {
+    let mut members = handler.as_object().cloned().unwrap_or_default();
+    members.retain(|key, value| match key.as_str() {
+        "command" | "exec" | "args" => false,
+        "timeout" => !value.is_number(),
+        _ => true,
+    });
+    members
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::host::claude_code::registrations::group_handlers;
+
+    #[test]
+    fn a_gate_that_is_gone_is_missed_although_its_event_is_registered() {
+        const PROGRAM: &str = "/x/tidegate";
+        for hooks in HOSTS.iter().copied().filter(|hooks| hooks.host != Host::OpenCode) {
+            let groups = group_handlers(Caller::OfHost(hooks, PROGRAM));
+            let groups: Map<String, Value> =
+                groups.into_iter().map(|(event, groups)| (event.to_owned(), json!(groups))).collect();
+            let file = json!({ "hooks": groups });
+            let missing = |change: &dyn Fn(&mut Value)| {
+                let mut file = file.clone();
+                change(&mut file);
+                hooks.missing_registrations(&file, PROGRAM)
+            };
+            let host = hooks.host.name();
+            assert_eq!(missing(&|_| ()), Vec::<String>::new(), "{host}");
+            let gate = hooks.registrations.iter().find(|it| it.gate).unwrap();
+            let named = [format!("PreToolUse ({})", gate.matcher.unwrap())];
+            let changes: [&dyn Fn(&mut Value); 6] = [
+                &|gates| drop(gates.as_array_mut().unwrap().remove(0)),
+                &|gates| gates[0]["matcher"] = json!("Nothing"),
+                &|gates| gates[0]["hooks"][0] = gates[1]["hooks"][0].clone(),
+                &|gates| gates[0]["hooks"][0]["async"] = json!(true),
+                &|gates| gates[0]["hooks"][0] = json!({ "type": "command", "command": PROGRAM }),
+                &|gates| {
+                    let text = gates[0]["hooks"][0].to_string().replace("PreToolUse", "PostToolUse");
+                    gates[0]["hooks"][0] = serde_json::from_str(&text).unwrap();
+                },
+            ];
+            for (n, change) in changes.into_iter().enumerate() {
+                assert_eq!(missing(&|file| change(&mut file["hooks"]["PreToolUse"])), named, "{host} {n}");
+            }
+            let limit = |file: &mut Value| file["hooks"]["PreToolUse"][0]["hooks"][0]["timeout"] = json!(20);
+            assert_eq!(missing(&limit), Vec::<String>::new(), "{host}");
+            let no_stop = |file: &mut Value| drop(file["hooks"].as_object_mut().unwrap().remove("Stop"));
+            assert_eq!(missing(&no_stop), ["Stop"], "{host}");
+        }
     }
 }

@@ -4,12 +4,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use tidegate_core::event::EventKind;
+
 use super::plan::Plan;
 use super::step::Act;
 use super::target::Target;
 use crate::bilingual::{Bilingual, both};
 use crate::host::claude_code::entry_leads::{Calling, compare_entries};
-use crate::program::is_program;
+use crate::host::opencode;
+use crate::program::{is_program, real_place};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Detour {
@@ -52,6 +55,9 @@ pub(crate) fn find_detours(plan: &Plan, target: &Target) -> Vec<Detour> {
     for step in &plan.steps {
         let file = &step.place.file;
         let found = match &step.act {
+            Act::Text { old: Some(old), new } if opencode::is_shim(old) => {
+                shim_detour(file, old, new.as_deref().unwrap_or_default()).into_iter().collect()
+            }
             Act::Text { old: Some(old), new } => compare_entries(
                 file,
                 old,
@@ -71,6 +77,20 @@ pub(crate) fn find_detours(plan: &Plan, target: &Target) -> Vec<Detour> {
         }
     }
     detours
+}
+
+/// The plugin for opencode is a script, whose entries are one line with the program. A plugin that starts nothing can be
+/// led nowhere.
+fn shim_detour(file: &Path, old: &str, new: &str) -> Option<Detour> {
+    let from = opencode::called_program(old).filter(|from| is_program(Path::new(from)).is_ok())?;
+    let Some(to) = opencode::called_program(new) else {
+        return Some(Detour::Weaker {
+            file: file.to_owned(),
+            event: EventKind::PreToolUse.name().to_owned(),
+        });
+    };
+    let is_same = real_place(Path::new(&from)) == real_place(Path::new(&to));
+    (!is_same).then(|| Detour::Entries { file: file.to_owned(), from, to })
 }
 
 /// A dead link leads nowhere now. A link to the very program behind it is not a detour; a way through another link

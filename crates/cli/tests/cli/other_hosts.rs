@@ -58,6 +58,26 @@ fn edits_of_our_own_files_are_asked_about_or_denied() {
     }
 }
 
+/// Whichever host edits them.
+#[test]
+fn folders_that_a_variable_moved_are_guarded() {
+    for (variable, file) in [
+        ("COPILOT_HOME", "hooks/tidegate.json"),
+        ("QWEN_HOME", "settings.json"),
+        ("CODEX_HOME", "hooks.json"),
+    ] {
+        let sandbox = Sandbox::new();
+        let project = sandbox.project().display().to_string();
+        let moved = sandbox.path().join("moved");
+        let edit =
+            json!({ "cwd": project, "tool_name": "edit", "tool_input": { "file_path": moved.join(file) } });
+        let sandbox = sandbox.with(variable, &moved);
+        let payload = qwen("PreToolUse", &edit).to_string();
+        let said = sandbox.run_with(&["hook", "--event", "PreToolUse", "--host", "qwen"], payload.as_bytes());
+        assert!(said.stdout.contains(r#""permissionDecision":"ask""#), "{variable}: {said:?}");
+    }
+}
+
 #[test]
 fn init_and_uninstall_leave_qwens_settings_as_they_were() {
     let sandbox = Sandbox::new();

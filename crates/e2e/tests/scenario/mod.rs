@@ -21,6 +21,8 @@ mod memory;
 mod mcp;
 #[cfg(unix)]
 mod opencode;
+#[cfg(unix)]
+mod opencode_plugin;
 mod parallel;
 #[cfg(unix)]
 mod people;

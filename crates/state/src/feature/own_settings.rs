@@ -7,6 +7,7 @@ use tidegate_core::feature::own_settings::OwnFile;
 
 use crate::feature::HookContext;
 use crate::host::claude_code::own_files;
+use crate::host::moved_folders;
 use crate::place::running_program;
 use crate::project;
 
@@ -42,6 +43,7 @@ fn identify(target: &Path, here: &HookContext<'_>) -> Option<OwnFile> {
             memory: memory.as_deref(),
             programs: &programs,
             plugin: here.plugin,
+            moved: &moved_folders,
         },
     )
 }

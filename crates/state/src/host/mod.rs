@@ -35,6 +35,17 @@ pub fn skill_folders(
     folders
 }
 
+/// Folders that replace a person's usual ones of other hosts, each with the usual name. Read when needed: few processes
+/// have to know.
+pub fn moved_folders() -> Vec<(&'static str, PathBuf)> {
+    let moved = [(".codex", "CODEX_HOME"), (".copilot", "COPILOT_HOME"), (".qwen", "QWEN_HOME")];
+    let moved = moved.into_iter().filter_map(|(usual, variable)| {
+        let path = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())?;
+        Some((usual, path))
+    });
+    moved.collect()
+}
+
 /// A host's own settings about compaction. `moved`: the folder of another host than Claude Code, where a variable
 /// names it.
 pub fn settings(host: Host, project: Option<&Path>, place: &PlaceEnv, moved: Option<&Path>) -> HostSettings {

@@ -236,9 +236,12 @@ pub(crate) enum Starts {
 impl OwnEntry {
     /// `None` if the handler does something else, or more.
     pub(crate) fn read(handler: &Value) -> Option<OwnEntry> {
-        // `exec` starts a program without a shell, with `args`.
-        let exec = handler.get("exec").and_then(Value::as_str);
-        let command = exec.or_else(|| handler.get("command")?.as_str())?;
+        // `exec` starts a program without a shell, with `args`, in the hosts that know it. With both, one host would
+        // start the one and another the other.
+        let command = match (handler.get("exec"), handler.get("command")) {
+            (Some(one), None) | (None, Some(one)) => one.as_str()?,
+            _ => return None,
+        };
         let entry = |starts: Starts, words: &[String], runs_payload: bool| {
             Some(OwnEntry { starts, words: words.to_vec(), runs_payload })
         };
@@ -489,6 +492,8 @@ mod tests {
             json!({ "command": "/x/other", "args": ["hook"] }),
             json!("tidegate hook"),
             json!({ "command": "/x/tidegate journal" }),
+            json!({ "command": "/x/other", "exec": "/x/tidegate", "args": ["hook", "--event", "Stop"] }),
+            json!({ "command": "/x/tidegate", "exec": "/x/other", "args": ["hook", "--event", "Stop"] }),
             json!({ "command": "/x/other hook" }),
             json!({ "command": "/x/other" }),
             json!({ "command": "/hooks/tidegate.sh" }),

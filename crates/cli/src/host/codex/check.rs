@@ -52,7 +52,7 @@ fn check_file(seen: &Gathered, file: &Path, config: &str, found: &mut Findings) 
     if entries.is_empty() {
         return false;
     }
-    let missing = trust::missing_events(&HOOKS, &entries);
+    let missing = HOOKS.missing_registrations(&hooks, &seen.call);
     if !missing.is_empty() {
         let names = missing.join(", ");
         found.problem(

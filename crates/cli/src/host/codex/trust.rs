@@ -7,8 +7,6 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::host::registered::HostHooks;
-
 /// Of one entry of a hooks file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trust {
@@ -107,12 +105,4 @@ pub(crate) fn read(
         }
     }
     found
-}
-
-/// Events without any of Tidegate's entries.
-pub(crate) fn missing_events(hooks: &HostHooks, found: &[(String, Trust)]) -> Vec<&'static str> {
-    let mut names: Vec<&'static str> = hooks.registrations.iter().map(|it| it.event.name()).collect();
-    names.dedup();
-    names.retain(|name| !found.iter().any(|(event, _)| event == name));
-    names
 }

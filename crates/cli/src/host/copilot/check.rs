@@ -9,7 +9,6 @@ use super::registrations::HOOKS;
 use crate::bilingual::both;
 use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
-use crate::host::claude_code::registrations::is_ours;
 use crate::host::claude_code::settings_file::read_text;
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
@@ -49,18 +48,10 @@ fn check_file(seen: &Gathered, file: &Path, found: &mut Findings) -> bool {
         );
         return false;
     };
-    let has = |event: &str| {
-        let groups = hooks["hooks"][event].as_array().into_iter().flatten();
-        let handlers = groups.flat_map(|group| group["hooks"].as_array().into_iter().flatten());
-        handlers.into_iter().any(|handler| is_ours(handler, &seen.call))
-    };
-    let mut missing: Vec<&str> = HOOKS.registrations.iter().map(|it| it.event.name()).collect();
-    missing.dedup();
-    let all = missing.len();
-    missing.retain(|event| !has(event));
-    if missing.len() == all {
+    if !HOOKS.has_ours(&text, &seen.call) {
         return false;
     }
+    let missing = HOOKS.missing_registrations(&hooks, &seen.call);
     if hooks["disableAllHooks"] == true {
         found.problem(
             both!(

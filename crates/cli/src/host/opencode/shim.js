@@ -1,7 +1,8 @@
 // Tidegate for opencode. Written by `tidegate init --host opencode`, removed by `tidegate uninstall`.
-// It hands opencode's events to the program and gives back what the program says. If the program cannot run, opencode
-// works on without it, and the model and the log hear so once.
+// It hands opencode's events to the program and gives back what the program says. Without the program opencode works on,
+// and the model and the log hear so once. With a program that fails, edits are denied.
 import { spawn } from "node:child_process"
+import { existsSync } from "node:fs"
 
 const PROGRAM = "@PROGRAM@"
 const LIMIT_MS = 10000
@@ -11,6 +12,7 @@ const OTHERS = ["task", "question"]
 
 export const Tidegate = async ({ client, directory }) => {
   const parents = new Map()
+  const roots = new Set()
   const begun = new Set()
   const fresh = new Set()
   const used = new Map()
@@ -20,50 +22,60 @@ export const Tidegate = async ({ client, directory }) => {
   const summarised = new Set()
   let untold
 
-  const fail = (why) => {
+  const advice = "Tell the user to run `tidegate doctor`."
+
+  const fail = (why, missing) => {
     if (untold !== undefined) return
-    untold = `Tidegate could not run (${why}): edits and checks are not gated. Tell the user to run \`tidegate doctor\`.`
+    const open = missing ? "edits and checks are not gated" : "edits are denied, and nothing else is checked"
+    untold = `Tidegate could not run (${why}): ${open}. ${advice}`
     try {
       client.app.log({ body: { service: "tidegate", level: "error", message: untold } }).catch(() => {})
     } catch {}
   }
 
+  // `failed` says why there is no answer. A missing program is none: who uninstalled it can work on. Anything else that
+  // is not found, such as the folder to start it in, is.
   const run = (name, payload, options) =>
     new Promise((resolve) => {
-      const done = (answer) => resolve(answer && typeof answer === "object" ? answer : {})
+      const broken = (why, missing = false) => {
+        fail(why, missing)
+        resolve(missing ? {} : { failed: why })
+      }
+      const broke = (error) => {
+        const why = (error && (error.code || error.message)) || "no reason given"
+        broken(why, why === "ENOENT" && !existsSync(PROGRAM))
+      }
       try {
         const child = spawn(PROGRAM, ["hook", "--event", name, ...options, "--host", "opencode"], {
           cwd: directory,
           stdio: ["pipe", "pipe", "ignore"],
         })
         const late = setTimeout(() => {
-          fail(`no answer in ${LIMIT_MS} ms`)
+          broken(`no answer in ${LIMIT_MS} ms`)
           child.kill("SIGKILL")
-          done()
         }, LIMIT_MS)
         let text = ""
         child.stdout.setEncoding("utf8")
         child.stdout.on("data", (piece) => (text += piece))
         child.on("error", (error) => {
           clearTimeout(late)
-          fail(error.code || error.message)
-          done()
+          broke(error)
         })
-        child.on("close", (code) => {
+        child.on("close", (code, signal) => {
           clearTimeout(late)
-          if (code !== 0) fail(`exit ${code}`)
+          if (code !== 0) return broken(code === null ? `ended by ${signal}` : `exit ${code}`)
           try {
-            done(text.trim() && JSON.parse(text))
+            const answer = text.trim() ? JSON.parse(text) : {}
+            if (answer === null || typeof answer !== "object" || Array.isArray(answer)) throw new Error("not an object")
+            resolve(answer)
           } catch {
-            fail("its answer is not JSON")
-            done()
+            broken("its answer is not JSON")
           }
         })
         child.stdin.on("error", () => {})
         child.stdin.end(JSON.stringify(payload))
       } catch (error) {
-        fail(error.message)
-        done()
+        broke(error)
       }
     })
 
@@ -73,7 +85,29 @@ export const Tidegate = async ({ client, directory }) => {
     return root
   }
 
-  const call = (name, session, more, options = []) => {
+  // opencode announces only sessions that begin: those from before its start are asked for. False if it does not say.
+  const learn = async (session) => {
+    let at = session
+    for (let depth = 0; depth < 16; depth++) {
+      if (roots.has(at)) return true
+      if (parents.has(at)) {
+        at = parents.get(at)
+        continue
+      }
+      try {
+        const info = (await client.session.get({ path: { id: at } })).data
+        if (!info || info.id !== at) return false
+        if (info.parentID) parents.set(at, info.parentID)
+        else roots.add(at)
+      } catch {
+        return false
+      }
+    }
+    return false
+  }
+
+  const call = async (name, session, more, options = []) => {
+    await learn(session)
     const root = rootOf(session)
     const agent = root === session ? {} : { agent_id: session }
     const meter = { used: used.get(session), window: windows.get(session) }
@@ -149,7 +183,10 @@ export const Tidegate = async ({ client, directory }) => {
         switch (event.type) {
           case "session.created":
             if (info.parentID) parents.set(info.id, info.parentID)
-            else fresh.add(info.id)
+            else {
+              roots.add(info.id)
+              fresh.add(info.id)
+            }
             break
           case "message.updated":
             if (info.role === "assistant" && !info.summary && info.tokens && info.tokens.total > 0)
@@ -166,10 +203,12 @@ export const Tidegate = async ({ client, directory }) => {
     "chat.message": (input, output) =>
       safely(async () => {
         const session = input.sessionID
+        const known = await learn(session)
         if (parents.has(session)) return
         const said = output.parts.filter((part) => part.type === "text" && !part.synthetic)
         const prompt = said.map((part) => part.text).join("\n")
-        const author = ours.delete(prompt) ? "host" : "person"
+        // What opencode says nothing of may be an agent, whose prompts another agent writes.
+        const author = ours.delete(prompt) || !known ? "host" : "person"
         if (author === "person") held.delete(session)
         const start = await begin(session)
         const answer = await call("UserPromptSubmit", session, { prompt, author })
@@ -191,6 +230,9 @@ export const Tidegate = async ({ client, directory }) => {
       const tool = { tool_name: input.tool, call_id: input.callID, tool_input: output.args }
       const options = edits ? [] : ["--advice"]
       const answer = await safely(() => call("PreToolUse", input.sessionID, tool, options))
+      const failed = answer ? answer.failed : "the plugin has an error"
+      if (edits && failed)
+        throw new Error(`Tidegate could not check this edit (${failed}), so it is denied. ${advice}`)
       if (answer && answer.deny) throw new Error(answer.deny)
     },
     "tool.execute.after": (input, output) =>

@@ -9,7 +9,6 @@ use super::registrations::HOOKS;
 use crate::bilingual::both;
 use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
-use crate::host::claude_code::registrations::is_ours;
 use crate::host::claude_code::settings_file::read_text;
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
@@ -68,18 +67,10 @@ fn check_file(seen: &Gathered, file: &Path, found: &mut Findings) -> bool {
         }
         return false;
     };
-    let has = |event: &str| {
-        let groups = settings["hooks"][event].as_array().into_iter().flatten();
-        let mut handlers = groups.flat_map(|group| group["hooks"].as_array().into_iter().flatten());
-        handlers.any(|handler| is_ours(handler, &seen.call))
-    };
-    let mut events: Vec<&str> =
-        HOOKS.registrations.iter().map(|registration| registration.event.name()).collect();
-    events.dedup();
-    let missing: Vec<&str> = events.iter().copied().filter(|event| !has(event)).collect();
-    if missing.len() == events.len() {
+    if !HOOKS.has_ours(&text, &seen.call) {
         return false;
     }
+    let missing = HOOKS.missing_registrations(&settings, &seen.call);
     if missing.is_empty() {
         found.ok(both!(
             "{shown} has all of Tidegate's hooks.",

@@ -161,38 +161,43 @@ fn an_init_that_leads_hooks_elsewhere_needs_a_person() {
         fs::create_dir(folder).expect("a new folder");
     }
     symlink(program(), links.join("tidegate")).expect("a link");
-    let start = |program: &std::path::Path, by_agent: bool, variable: Option<(&str, PathBuf)>| {
-        let plain = sandbox.command(&[]);
-        let mut command = std::process::Command::new(program);
-        command.args(["init", "--project", "."]).env_clear().current_dir(sandbox.project());
-        command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        if by_agent {
-            command.env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", SESSION);
-        }
-        command.envs(variable);
-        let mut running = Running::start(command);
-        running.close();
-        running.end()
-    };
+    let start =
+        |of_host: &[&str], program: &std::path::Path, by_agent: bool, variable: Option<(&str, PathBuf)>| {
+            let plain = sandbox.command(&[]);
+            let mut command = std::process::Command::new(program);
+            command.args(["init", "--project", "."]).args(of_host).env_clear().current_dir(sandbox.project());
+            command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+            if by_agent {
+                command.env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", SESSION);
+            }
+            command.envs(variable);
+            let mut running = Running::start(command);
+            running.close();
+            running.end()
+        };
+    let hosts: [&[&str]; 2] = [&[], &["--host", "opencode"]];
     // A first install, and one that changes nothing.
-    for _ in 0..2 {
-        let ran = start(&program(), true, None);
-        assert_eq!(ran.code, Some(0), "{ran:?}");
+    for of_host in [hosts, hosts].concat() {
+        let ran = start(of_host, &program(), true, None);
+        assert_eq!(ran.code, Some(0), "{of_host:?}: {ran:?}");
     }
     let before = tree(&sandbox);
     let path = std::env::join_paths([&links, &PathBuf::from("/usr/bin")]).expect("a path");
-    for (program, variable) in [
+    let ways = [
         (program(), Some(("XDG_DATA_HOME", data))),
         (program(), Some(("PATH", path.into()))),
         (program(), Some(("HOME", home))),
-        (copy.clone(), None),
-    ] {
-        let ran = start(&program, true, variable.clone());
-        assert_eq!(ran.code, Some(4), "{variable:?}: {ran:?}");
+        (copy, None),
+    ];
+    for (of_host, (program, variable)) in
+        hosts.into_iter().flat_map(|it| ways.iter().map(move |way| (it, way)))
+    {
+        let ran = start(of_host, program, true, variable.clone());
+        assert_eq!(ran.code, Some(4), "{of_host:?} {variable:?}: {ran:?}");
         assert!(ran.stdout.contains("approve") && ran.stdout.contains("instead of"), "{ran:?}");
-        let ran = start(&program, false, variable.clone());
-        assert!(ran.failed().contains("needs a person's yes"), "{variable:?}: {ran:?}");
-        assert_eq!(tree(&sandbox), before, "{variable:?}");
+        let ran = start(of_host, program, false, variable.clone());
+        assert!(ran.failed().contains("needs a person's yes"), "{of_host:?} {variable:?}: {ran:?}");
+        assert_eq!(tree(&sandbox), before, "{of_host:?} {variable:?}");
     }
 }
 

@@ -33,8 +33,13 @@ const OWN_SERVER: &str = "tidegate-";
 pub(super) fn parse(bytes: &[u8], registered: Option<EventKind>) -> Result<Event<'_>, UnreadableEvent<'_>> {
     let mut payload: Payload<'_> = read_object(bytes).map_err(|why| head::broken(bytes, registered, why))?;
     let name = std::mem::take(&mut payload.hook_event_name);
-    // Registrations in camel case get other members. Tidegate writes none, and judges none.
+    // Registrations in camel case get other members. Tidegate writes none, and judges none; where it did register an
+    // event, a gate must not open for such a payload.
     let is_other_dialect = name == Field::Missing && payload.camel_session != Field::Missing;
+    if let Some(kind) = registered.filter(|_| is_other_dialect) {
+        let step = FailedStep::MemberMissing("hook_event_name");
+        return Err(UnreadableEvent { kind: Some(kind), name: kind.name().into(), step });
+    }
     // A subagent's events are its parent's, who started it.
     let is_of_agent = payload.agent_id != Field::Missing;
     let session = match (&payload.parent_agent_id, &payload.session_id) {

@@ -23,11 +23,14 @@ pub struct OwnPlaces<'a> {
     /// Paths to the program that hooks start. Called only if the file could be one.
     pub programs: &'a dyn Fn() -> Vec<PathBuf>,
     pub plugin: Option<&'a Path>,
+    /// Folders of other hosts that a variable moved elsewhere, with their usual names.
+    pub moved: &'a dyn Fn() -> Vec<(&'static str, PathBuf)>,
 }
 
 impl Default for OwnPlaces<'_> {
     fn default() -> Self {
         const NONE: fn() -> Vec<PathBuf> = Vec::new;
+        const NOT_MOVED: fn() -> Vec<(&'static str, PathBuf)> = Vec::new;
         OwnPlaces {
             roots: &[],
             config: None,
@@ -36,6 +39,7 @@ impl Default for OwnPlaces<'_> {
             memory: None,
             programs: &NONE,
             plugin: None,
+            moved: &NOT_MOVED,
         }
     }
 }
@@ -83,7 +87,7 @@ fn identify_path(target: &Path, places: &OwnPlaces<'_>) -> Option<OwnFile> {
         return Some(OwnFile::Program);
     }
     let real = follow_links(&target.path);
-    if real.starts_with(MANAGED) || is_of_other_host(&real) {
+    if real.starts_with(MANAGED) || is_of_other_host(&real) || is_of_moved_host(&target, &real, places) {
         return Some(OwnFile::Host);
     }
     if registers_plugin(&real, places) {
@@ -114,6 +118,20 @@ fn is_of_other_host(real: &Path) -> bool {
     let (Some(folder), Some(name)) = (real.parent(), real.file_name()) else { return false };
     OF_OTHER_HOSTS.iter().any(|(known, names)| {
         (names.is_empty() || names.iter().any(|known| name == *known)) && folder.ends_with(known)
+    })
+}
+
+/// The same below folders with names of the person's own.
+fn is_of_moved_host(target: &Target, real: &Path, places: &OwnPlaces<'_>) -> bool {
+    (places.moved)().iter().any(|(usual, moved)| {
+        OF_OTHER_HOSTS.iter().any(|(known, names)| {
+            let Ok(rest) = Path::new(known).strip_prefix(usual) else { return false };
+            let folder = moved.join(rest);
+            match names {
+                [] => is_below(real, &folder),
+                names => names.iter().any(|name| target.is(&in_folder(&folder, name))),
+            }
+        })
     })
 }
 
@@ -348,6 +366,7 @@ mod tests {
             memory: Some(&memory),
             programs: &programs,
             plugin: Some(&plugin),
+            ..OwnPlaces::default()
         };
         for managed in ["managed-settings.json", "managed-settings.d/10.json"] {
             let managed = Path::new(MANAGED).join(managed);
@@ -402,6 +421,33 @@ mod tests {
             "share/tidegate/other",
         ] {
             assert_eq!(identified(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn the_files_of_other_hosts_are_known_where_a_variable_moved_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |path: &str| folder.path().join(path);
+        for path in ["c", "q", "x"] {
+            fs::create_dir(at(path)).unwrap();
+        }
+        symlink(at("c"), at("link")).unwrap();
+        let moved = || vec![(".copilot", at("c")), (".qwen", at("q")), (".codex", at("x"))];
+        let places = OwnPlaces { moved: &moved, ..OwnPlaces::default() };
+        for path in [
+            "c/hooks/tidegate.json",
+            "link/hooks/tidegate.json",
+            "c/settings.json",
+            "link/mcp-config.json",
+            "q/settings.json",
+            "x/hooks.json",
+            "x/config.toml",
+        ] {
+            assert_eq!(identify(&at(path), &places), Some(OwnFile::Host), "{path}");
+            assert_eq!(identify(&at(path), &OwnPlaces::default()), None, "{path}");
+        }
+        for path in ["c/session-state/s.json", "q/hooks.json", "x/settings.json", "x/skills/a/SKILL.md"] {
+            assert_eq!(identify(&at(path), &places), None, "{path}");
         }
     }
 
