@@ -42,6 +42,10 @@ const REASONS: &[(&str, &str)] = &[
     ("a compaction is due soon", "まもなく圧縮の時期です"),
     ("a config file cannot be read", "読めない設定ファイルがあります"),
     ("a cycle has stopped here", "サイクルがここで止まりました"),
+    (
+        "a cycle waits, and the person does not say that it may continue",
+        "サイクルが待っていて、続けてよいとはまだ言われていません",
+    ),
     ("a cycle was left in the middle of a stage", "サイクルがステージの途中で中断されています"),
     ("a gate lies before the phase that begins", "始まるフェーズの前にチェックポイントがあります"),
     ("a level was reached", "警告の段階に達しました"),
@@ -69,6 +73,10 @@ const REASONS: &[(&str, &str)] = &[
     (
         "an agent failed, and the advice on its work was given",
         "エージェントが失敗しました（助言は伝え済みです）",
+    ),
+    (
+        "an agent of the workflow's session started this one",
+        "ワークフローのセッションのエージェントが、これを起動しました",
     ),
     ("an agent started this client", "この Claude Code はエージェントが起動しました"),
     ("an agent wrote another manifest", "エージェントが別のマニフェストを書きました"),
@@ -109,6 +117,7 @@ const REASONS: &[(&str, &str)] = &[
         "no check passed; blocked as often as the config allows",
         "検証が通っていません。設定の上限までブロックしました",
     ),
+    ("no checkpoint is pending", "待っているチェックポイントはありません"),
     ("no code in the call", "呼び出しにコードがありません"),
     ("no code in the question", "質問にコードがありません"),
     ("no code was edited", "コードは編集されていません"),
@@ -174,6 +183,7 @@ const REASONS: &[(&str, &str)] = &[
         "the cycle belongs to this session, or to none",
         "サイクルはこのセッションのものか、どのセッションのものでもありません",
     ),
+    ("the cycle comes from elsewhere", "このマシンのセッションが進めたサイクルではありません"),
     ("the cycle has ended", "サイクルは終わりました"),
     ("the cycle is not known", "サイクルがわかりません"),
     ("the edited files are gone", "編集したファイルがなくなりました"),
@@ -203,6 +213,7 @@ const REASONS: &[(&str, &str)] = &[
     ("the person does not let it continue", "人が続行を認めていません"),
     ("the person has not answered", "まだ答えがありません"),
     ("the person interrupted", "人が中断しました"),
+    ("the person lets it continue", "続けてよいと言われました"),
     ("the person wants to be asked before the next stage", "次のステージの前に人に確認します"),
     ("the phase is not known", "フェーズがわかりません"),
     ("the phase is the same", "フェーズは同じです"),
@@ -228,6 +239,7 @@ const REASONS: &[(&str, &str)] = &[
     ("the session's state cannot be read", "セッションの状態を読めません"),
     ("the skill belongs to no activity", "このスキルはどの作業の種類にも属しません"),
     ("the skill of the preset is not installed", "プリセットのスキルがインストールされていません"),
+    ("the skill starts no agent", "このスキルはエージェントを起動しません"),
     ("the stage failed", "ステージが失敗しました"),
     ("the stage is not done", "ステージが終わっていません"),
     (

@@ -101,7 +101,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "Claude Code 以外のエージェント（codex、copilot、qwen、opencode）",
     ),
     ("for Codex instead of Claude Code", "Claude Code ではなく Codex 用"),
-    ("for Copilot CLI", "Copilot CLI 用"),
+    ("for Copilot CLI", "Copilot CLI に入れる"),
     ("The project's folder", "プロジェクトのフォルダです"),
     ("Your own settings, for all projects", "すべてのプロジェクトに効く、自分の設定に入れます"),
     ("The settings that the project's team shares", "チームで共有する設定に入れます"),
