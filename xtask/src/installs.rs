@@ -153,9 +153,13 @@ impl Bed {
     fn by_npx(&self) -> Done {
         let home = self.home("npx")?;
         let archive = self.package("tidegate-", ".tgz")?;
+        let name = archive.file_name().unwrap_or_default();
+        fs::copy(&archive, home.join(name)).while_(archive.display())?;
+        // npx would start a file with an absolute path as a program.
+        let named = Path::new(".").join(name);
         let npx = |arguments: &[&str]| {
             let mut npx = self.alone("npx", &home);
-            npx.args(["--yes", "--offline"]).arg(&archive).args(arguments).stdin(Stdio::null());
+            npx.args(["--yes", "--offline"]).arg(&named).args(arguments).stdin(Stdio::null());
             workspace::read_output(&mut npx)
         };
         let said = npx(&["demo"])?;
