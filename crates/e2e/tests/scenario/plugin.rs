@@ -82,8 +82,9 @@ fn hooks_skills_commands_and_the_tool_work_in_a_fresh_home() {
     for record in tidegate.journal() {
         assert_eq!(record["session"], run.session_id(), "{record:#}");
     }
+    // The edit, and the skill, which could have started an agent.
     for (event, times) in
-        [("SessionStart", 1), ("UserPromptSubmit", 3), ("PreToolUse", 1), ("PostToolUse", 4)]
+        [("SessionStart", 1), ("UserPromptSubmit", 3), ("PreToolUse", 2), ("PostToolUse", 4)]
     {
         assert_eq!(tidegate.records_of(event).len(), times, "{event}");
     }
