@@ -253,21 +253,27 @@ fn a_subagent_belongs_to_its_parent() {
     settle(&home);
 }
 
-/// An agent's result would not fit any more.
+/// An agent's result would not fit any more. Copilot may write a request's usage after it has asked the gate about
+/// that request's calls: what is sure is the request before.
 #[test]
 fn an_agent_needs_room() {
     let home = project();
     let tidegate = install(&home, &["--preset", "strict"]);
     let task = json!({ "name": "explorer", "description": "explore", "prompt": "look around", "agent_type": "explore" });
-    let model = OpenAi::start(vec![Step::call("task", task).used(101_000), Step::text("done").used(101_500)]);
+    let model = OpenAi::start(vec![
+        shell("true").used(101_000),
+        Step::call("task", task).used(101_200),
+        Step::text("done").used(101_500),
+    ]);
     let host = Copilot::trusting(&home, &model);
     let output = host.ask("Look around");
     assert_healthy(&host, &output, &tidegate);
     let gates = tidegate.records_of("PreToolUse");
-    let rulings: Vec<&Value> = gates.iter().map(|it| &it["ruling"]).collect();
-    assert_eq!(rulings, ["deny"], "{gates:#?}");
+    let spawns: Vec<&Value> =
+        gates.iter().filter(|it| it["tool"] == "Agent").map(|it| &it["ruling"]).collect();
+    assert_eq!(spawns, ["deny"], "{gates:#?}");
     let results = results(&model);
-    assert!(results[0].contains("the context is too full for an agent"), "{results:#?}");
+    assert!(results.iter().any(|it| it.contains("the context is too full for an agent")), "{results:#?}");
     settle(&home);
 }
 
