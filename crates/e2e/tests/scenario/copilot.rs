@@ -253,15 +253,16 @@ fn a_subagent_belongs_to_its_parent() {
     settle(&home);
 }
 
-/// An agent's result would not fit any more. Copilot may write a request's usage after it has asked the gate about
-/// that request's calls: what is sure is the request before.
+/// An agent's result would not fit any more. Copilot writes a request's usage a moment after it has asked the gate
+/// about that request's calls.
 #[test]
 fn an_agent_needs_room() {
     let home = project();
     let tidegate = install(&home, &["--preset", "strict"]);
     let task = json!({ "name": "explorer", "description": "explore", "prompt": "look around", "agent_type": "explore" });
     let model = OpenAi::start(vec![
-        shell("true").used(101_000),
+        shell("until grep -q usage_record ~/.copilot/session-state/*/events.jsonl; do sleep 0.1; done")
+            .used(101_000),
         Step::call("task", task).used(101_200),
         Step::text("done").used(101_500),
     ]);
