@@ -14,10 +14,10 @@ use tidegate_core::feature::knowledge::boundary::Boundary;
 use tidegate_core::feature::knowledge::{compaction, effect as knowledge};
 use tidegate_core::feature::marks::{Mark, Marks};
 use tidegate_core::feature::pressure::Pressure;
-use tidegate_core::feature::verdict::{Audience, Call, Carried, Effect, Verdict};
+use tidegate_core::feature::verdict::{Audience, Carried, Effect};
 use tidegate_core::feature::verification::checks::{LONGEST_OUTPUT, kinds_of, read_ending};
 use tidegate_core::feature::verification::marks::Mark as VerificationMark;
-use tidegate_core::feature::verification::verify_stop::{self, StopStanding, VerifyStop};
+use tidegate_core::feature::verification::verify_stop::{self, StopCourse, StopStanding, VerifyStop};
 use tidegate_core::feature::{Mode, Policy as _};
 use tidegate_core::host::Host;
 use tidegate_core::host::window::HostSettings;
@@ -220,6 +220,7 @@ impl<'a> Player<'a> {
         self.change_files(&event, now)?;
         let mut facts = self.facts(&event, now);
         let mut marks = self.warn(&facts, moment);
+        marks.extend(self.advise(&facts));
         self.note_facts(&facts);
         marks.extend(pipeline::observe(&facts, self.config));
         if let Some(closed) = &mut self.closed {
@@ -347,6 +348,16 @@ impl<'a> Player<'a> {
         verdict.effects.into_iter().chain(said).filter_map(|effect| effect.leaves()).collect()
     }
 
+    /// The mark of the advice after the first edit: from then on no edit asks for the project's checks.
+    fn advise(&self, facts: &Facts<'_>) -> Vec<Mark> {
+        let is_edit = facts.event.kind == EventKind::PostToolUse;
+        if !is_edit || facts.verification.checks.is_none() || self.config.switched_off(verify_stop::ID) {
+            return Vec::new();
+        }
+        let said = VerifyStop.decide(facts, self.config).says.into_iter().flat_map(|say| say.when_said);
+        said.filter_map(|effect| effect.leaves()).collect()
+    }
+
     /// Facts to keep before a compaction, and those that its summary lost.
     fn note_facts(&mut self, facts: &Facts<'_>) {
         let kind = facts.event.kind;
@@ -378,8 +389,7 @@ impl<'a> Player<'a> {
         let mode = VerifyStop.mode(self.config);
         let is_off = mode == Mode::Off || self.config.switched_off(verify_stop::ID);
         let is_live = !is_off && mode == Mode::Live;
-        let (standing, verdict) = verify_stop::judge_stop(facts, self.config);
-        let verdict = if is_off { Verdict::pass() } else { verdict };
+        let (standing, course) = verify_stop::weigh_stop(facts, self.config);
         let (outcome, run) = match standing {
             StopStanding::Unverified => {
                 let (cause, run) = find_cause(&self.since_edit, self.passed_before);
@@ -395,9 +405,13 @@ impl<'a> Player<'a> {
             StopStanding::Asks => (StopOutcome::Asking, None),
             StopStanding::NothingToCheck => (StopOutcome::NothingToCheck, None),
         };
-        let is_passed = verdict.call == Call::Pass;
-        let marks = verdict.effects.iter().filter(|_| is_passed).filter_map(Carried::leaves).collect();
-        let is_blocked = is_live && verdict.call >= Call::Deny;
+        let marks = match &course {
+            StopCourse::Settled(verdict) if !is_off => {
+                verdict.effects.iter().filter_map(Carried::leaves).collect()
+            }
+            _ => Vec::new(),
+        };
+        let is_blocked = is_live && matches!(course, StopCourse::Block(_));
         let (line, at) = (moment.line, moment.at);
         let has_edited = self.has_edited;
         (JudgedEnd { end: end.clone(), line, at, outcome, has_edited, is_blocked, run }, marks)
