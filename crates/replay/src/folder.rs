@@ -93,7 +93,12 @@ pub struct Replayed<S = StopRecord> {
 
 /// What the first look at a file found.
 enum Glanced {
-    Session { root: String, key: (String, String) },
+    Session {
+        root: String,
+        key: (String, String),
+        /// So many lines from the beginning are entries.
+        sound_lines: usize,
+    },
     Host(Host),
     OfAgent,
     Other,
@@ -167,8 +172,9 @@ pub fn replay_with<S: Send>(
     projects.values_mut().for_each(ProjectFiles::sort);
     let played = Mutex::new(BTreeMap::new());
     each(files, threads, |at, file| {
-        if let Some(Glanced::Session { root, key }) = glanced.get(at) {
-            let session = match play(file, root, &projects[key], config, notify, keep) {
+        if let Some(Glanced::Session { root, key, sound_lines }) = glanced.get(at) {
+            let reader = SessionReader::new(Reads::Moments).trusting(*sound_lines);
+            let session = match play(file, root, reader, &projects[key], config, notify, keep) {
                 Err(Halt::File(why)) => Err(why),
                 session => Ok(session?),
             };
@@ -246,7 +252,7 @@ impl Merged {
     fn add(&mut self, at: usize, found: (Glanced, Vec<SeenFile>)) {
         self.early.insert(at, found);
         while let Some((glanced, seen)) = self.early.remove(&self.glanced.len()) {
-            if let Glanced::Session { root, key } = &glanced {
+            if let Glanced::Session { root, key, .. } = &glanced {
                 self.projects.entry(key.clone()).or_default().add(root, &seen, &mut self.shared);
             }
             self.glanced.push(glanced);
@@ -264,10 +270,7 @@ fn read_lines(
     let mut lines = BoundedLines::new(bounded::open(&file.path)?, LONGEST_LINE);
     let mut told = 0;
     while let Some(line) = lines.next_line()? {
-        match line {
-            BoundedLine::Whole(line) => reader.take_line(line),
-            BoundedLine::TooLong => reader.skip_line(),
-        }
+        enter(reader, &line);
         take(reader)?;
         let read = lines.bytes_read();
         if read > told {
@@ -279,46 +282,57 @@ fn read_lines(
     take(reader)
 }
 
-fn find_host(file: &TranscriptFile) -> io::Result<Option<Host>> {
-    let mut lines = BoundedLines::new(bounded::open(&file.path)?, LONGEST_LINE);
-    for _ in 0..FIRST_LINES {
-        match lines.next_line()? {
-            None => return Ok(None),
-            Some(BoundedLine::TooLong) => {}
-            Some(BoundedLine::Whole(line)) => {
-                if let Some(host) = Host::ALL.iter().find(|host| host.wrote(line)) {
-                    return Ok(Some(*host));
-                }
-            }
-        }
+fn enter(reader: &mut SessionReader, line: &BoundedLine<'_>) {
+    match line {
+        BoundedLine::Whole(line) => reader.take_line(line),
+        BoundedLine::TooLong => reader.skip_line(),
     }
-    Ok(None)
+}
+
+fn find_host(line: &BoundedLine<'_>) -> Option<Host> {
+    let BoundedLine::Whole(line) = line else { return None };
+    Host::ALL.iter().copied().find(|host| host.wrote(line))
 }
 
 fn glance(file: &TranscriptFile, notify: Notify<'_>) -> Result<(Glanced, Vec<SeenFile>), Halt> {
-    let other = match find_host(file)? {
-        Some(Host::ClaudeCode) => None,
-        Some(other) => Some(Glanced::Host(other)),
-        None => Some(Glanced::Other),
-    };
-    if let Some(other) = other {
-        tell(notify, file.bytes)?;
-        return Ok((other, Vec::new()));
-    }
+    let mut lines = BoundedLines::new(bounded::open(&file.path)?, LONGEST_LINE);
     let mut reader = SessionReader::new(Reads::Files);
-    read_lines(file, &mut reader, notify, |_| Ok(()))?;
-    let Some(root) = find_root(reader.folders()) else { return Ok((Glanced::Other, Vec::new())) };
+    let (mut host, mut number, mut told) = (None, 0, 0);
+    while let Some(line) = lines.next_line()? {
+        number += 1;
+        host = host.or_else(|| find_host(&line));
+        let other = match host {
+            Some(Host::ClaudeCode) => None,
+            Some(other) => Some(Glanced::Host(other)),
+            None => (number == FIRST_LINES).then_some(Glanced::Other),
+        };
+        if let Some(other) = other {
+            tell(notify, file.bytes.saturating_sub(told))?;
+            return Ok((other, Vec::new()));
+        }
+        enter(&mut reader, &line);
+        let read = lines.bytes_read();
+        if read > told {
+            tell(notify, read - told)?;
+            told = read;
+        }
+    }
+    reader.finish();
+    let root = find_root(reader.folders()).filter(|_| host.is_some());
+    let Some(root) = root else { return Ok((Glanced::Other, Vec::new())) };
     if !reader.has_main_thread() {
         return Ok((Glanced::OfAgent, Vec::new()));
     }
     let name = file.path.file_stem().unwrap_or_default().to_string_lossy();
     let key = project_key(&name, &root);
-    Ok((Glanced::Session { root, key }, reader.take_seen()))
+    let sound_lines = reader.sound_lines();
+    Ok((Glanced::Session { root, key, sound_lines }, reader.take_seen()))
 }
 
 fn play<S>(
     file: &TranscriptFile,
     root: &str,
+    mut reader: SessionReader,
     files: &ProjectFiles,
     config: &Config,
     notify: Notify<'_>,
@@ -328,7 +342,6 @@ fn play<S>(
     if keep.closed_runs {
         player = player.with_closed_runs();
     }
-    let mut reader = SessionReader::new(Reads::Moments);
     let mut record = SessionRecord {
         path: file.path.clone(),
         project: root.to_owned(),

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::error::{Error, Result};
-use serde_json::Value;
 use tidegate_core::event::action::Exit;
 use tidegate_core::event::{Event, EventKind, SessionId};
 use tidegate_core::feature::config::Config;
@@ -204,9 +203,8 @@ impl<'a> Player<'a> {
         self.play_event(moment, &payload, now)
     }
 
-    fn play_event(&mut self, moment: &Moment, payload: &Value, now: Millis) -> Result<Option<JudgedEnd>> {
-        let payload = payload.to_string();
-        let Ok(event) = Host::ClaudeCode.read(payload.as_bytes(), None) else {
+    fn play_event(&mut self, moment: &Moment, payload: &[u8], now: Millis) -> Result<Option<JudgedEnd>> {
+        let Ok(event) = Host::ClaudeCode.read(payload, None) else {
             self.unread += 1;
             return Ok(None);
         };
@@ -350,8 +348,9 @@ impl<'a> Player<'a> {
 
     /// The mark of the advice after the first edit: from then on no edit asks for the project's checks.
     fn advise(&self, facts: &Facts<'_>) -> Vec<Mark> {
-        let is_edit = facts.event.kind == EventKind::PostToolUse;
-        if !is_edit || facts.verification.checks.is_none() || self.config.switched_off(verify_stop::ID) {
+        let is_advised = facts.marks.value().is_some_and(|marks| marks.verification.advised);
+        let may_say = facts.event.kind == EventKind::PostToolUse && facts.verification.checks.is_some();
+        if is_advised || !may_say || self.config.switched_off(verify_stop::ID) {
             return Vec::new();
         }
         let said = VerifyStop.decide(facts, self.config).says.into_iter().flat_map(|say| say.when_said);

@@ -123,6 +123,10 @@ impl Scratch {
 
     /// The text with all paths of home and project replaced.
     pub fn map(&self, text: &str) -> String {
+        let is_named = |path: &String| memchr::memmem::find(text.as_bytes(), path.as_bytes()).is_some();
+        if !self.places.iter().any(|(path, _)| is_named(path)) {
+            return text.to_owned();
+        }
         let mut mapped = String::with_capacity(text.len());
         let mut rest = text;
         let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
