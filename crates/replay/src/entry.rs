@@ -135,6 +135,8 @@ pub struct RequestUsage {
     pub model: Option<String>,
     pub used: u64,
     pub answer: u64,
+    /// According to the host, if it says so.
+    pub window: Option<u64>,
     /// The client's version.
     pub client: Option<String>,
 }
@@ -145,6 +147,8 @@ pub(crate) struct BoundaryMeta {
     pub(crate) tokens_before: Option<u64>,
     /// Ids of messages that the host kept whole.
     pub(crate) kept: Vec<String>,
+    /// Messages that the host repeats here.
+    pub(crate) texts: Vec<String>,
 }
 
 /// What the structured result of a call is needed for.
@@ -262,7 +266,10 @@ impl EntryReader {
         let is_counted = self.reads != Reads::Files && entry.agent.is_none() && !entry.is_api_error;
         let id = message.text("id").unwrap_or_default();
         let is_new = id.is_empty() || id != self.counted;
-        if is_counted && is_new && let Some(read) = self.answers.entry(line.as_bytes()) {
+        if is_counted
+            && is_new
+            && let Some(read) = self.answers.entry(line.as_bytes())
+        {
             entry.usage = usage_of(&read.kind, whole);
             if entry.usage.is_some() {
                 self.counted = id.into_owned();
@@ -352,6 +359,7 @@ fn usage_of(read: &HostEntry<'_>, line: &Members<'_>) -> Option<RequestUsage> {
         model: answer.model.as_ref().map(ToString::to_string),
         used: tokens.used,
         answer: tokens.answer,
+        window: None,
         client: line.text("version").map(Cow::into_owned),
     })
 }
@@ -373,6 +381,7 @@ fn read_system(entry: &mut Entry, whole: &Members<'_>) {
             .filter_map(short_text)
             .map(Cow::into_owned)
             .collect(),
+        texts: Vec::new(),
     });
 }
 

@@ -3,8 +3,8 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::moment::{CompactionStart, Happening, Moment, RunningTask, ToolUse};
 use crate::scratch::Scratch;
-use crate::transcript::{CompactionStart, Happening, Moment, RunningTask, ToolUse};
 
 /// Any id will do: marks of a session are kept in memory.
 const SESSION: &str = "replayed";
@@ -73,12 +73,7 @@ impl<'a> Payload<'a> {
         if let Some(line) = input["command"].as_str() {
             input["command"] = json!(scratch.map(line));
         }
-        Payload {
-            tool_name: Some(&call.tool),
-            tool_use_id: Some(&call.id),
-            tool_input: Some(input),
-            ..self
-        }
+        Payload { tool_name: Some(&call.tool), tool_use_id: Some(&call.id), tool_input: Some(input), ..self }
     }
 
     /// Nothing in it can fail to be written.

@@ -33,11 +33,12 @@ use tidegate_state::project;
 
 use crate::context::{ContextCourse, GivenWarning, WarningLevel};
 use crate::entry::RequestUsage;
+use crate::moment::{Happening, Moment};
 use crate::outcome::{HoldCause, JudgedRun, StopOutcome, find_cause};
 use crate::payload::{write_payload, write_pre_compact};
 use crate::scratch::Scratch;
 use crate::seen_files::ProjectFiles;
-use crate::transcript::{Happening, Moment, ReplaySession};
+use crate::transcript::ReplaySession;
 use crate::turn::TurnEnd;
 
 /// From this version on the client assumes a million tokens for a model that it does not know, before it 200,000.
@@ -104,6 +105,7 @@ pub struct Player<'a> {
     /// The version of them that was written last.
     version: Option<usize>,
     config: &'a Config,
+    host: Host,
     place: PlaceEnv,
     session: SessionId,
     scratch: Scratch,
@@ -139,6 +141,7 @@ impl<'a> Player<'a> {
             files,
             version: None,
             config,
+            host: Host::ClaudeCode,
             place: PlaceEnv { home: Some(scratch.home.clone()), ..PlaceEnv::default() },
             session: SessionId::parse("replayed").map_err(|step| Error::new(step.to_string()))?,
             start: Millis(start.as_millis() as u64),
@@ -156,6 +159,12 @@ impl<'a> Player<'a> {
             turn: 1,
             context: ContextCourse::default(),
         })
+    }
+
+    /// The host that wrote the transcript. Its moments have the names of Claude Code.
+    #[must_use]
+    pub fn of_host(self, host: Host) -> Player<'a> {
+        Player { host, ..self }
     }
 
     /// Also keeps the runs whose closing lines say that they passed.
@@ -250,7 +259,7 @@ impl<'a> Player<'a> {
         let found = TranscriptReading {
             used: usage.used,
             answer: usage.answer,
-            window: None,
+            window: usage.window,
             boundary: false,
             model: usage.model.clone(),
             at: now,
@@ -265,7 +274,7 @@ impl<'a> Player<'a> {
             model: None,
             outgrown: marks.and_then(|marks| marks.outgrown_window()),
             window: self.config.meter.window.map(Whole::get),
-            host: Host::ClaudeCode,
+            host: self.host,
             settings: &settings_of(usage.client.as_deref()),
         }
         .meter();
