@@ -1,5 +1,5 @@
 //! Speed and memory of a replay: `cargo xtask bench replay [--megabytes N] [--in FOLDER]`, with transcripts that it makes and
-//! deletes; with `--of FOLDER` those that are there.
+//! deletes; with `--of FOLDER` those that are there. `--json FILE` writes the report, to compare it with another version's.
 
 #![expect(clippy::print_stdout, reason = "a program of its own")]
 
@@ -23,8 +23,9 @@ const FILES: usize = 2_000;
 fn main() -> io::Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let after = |name: &str| words.iter().position(|word| word == name).and_then(|at| words.get(at + 1));
+    let json = after("--json").map(Path::new);
     if let Some(folder) = after("--of") {
-        return measure(Path::new(folder));
+        return measure(Path::new(folder), json);
     }
     let megabytes = after("--megabytes").and_then(|number| number.parse().ok()).unwrap_or(MEGABYTES);
     let parent = after("--in").map_or_else(std::env::temp_dir, PathBuf::from);
@@ -33,11 +34,11 @@ fn main() -> io::Result<()> {
         let path = folder.path().join(format!("{number:08x}-1111-2222-3333-444455556666.jsonl"));
         write_transcript(&path, number, megabytes * 1_000_000 / FILES)?;
     }
-    measure(folder.path())
+    measure(folder.path(), json)
 }
 
 /// Twice, because the numbers must be the same whichever thread was faster.
-fn measure(folder: &Path) -> io::Result<()> {
+fn measure(folder: &Path, json: Option<&Path>) -> io::Result<()> {
     let files = transcript_files::find(folder)?;
     let mut reports = Vec::new();
     for _ in 0..2 {
@@ -53,6 +54,9 @@ fn measure(folder: &Path) -> io::Result<()> {
     }
     let [report, again] = &reports[..] else { return Ok(()) };
     println!("{} sessions, {:?}, {:?}", report.sessions, report.stops, report.compactions);
+    if let Some(path) = json {
+        fs::write(path, serde_json::to_string_pretty(report)?)?;
+    }
     if serde_json::to_string(report)? != serde_json::to_string(again)? {
         return Err(io::Error::other("the second replay has other numbers than the first"));
     }

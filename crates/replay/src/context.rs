@@ -11,7 +11,7 @@ use tidegate_core::feature::pressure::marks::PressureLevel;
 use tidegate_core::meter::Reading;
 use tidegate_core::time::Millis;
 
-use crate::transcript::CompactionStart;
+use crate::moment::CompactionStart;
 
 /// One answer of the main thread. Small: a folder of transcripts has hundreds of thousands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use tidegate_core::host::transcript::{EntryKind as HostEntry, Sought, Transcript
 use tidegate_core::text::json::{Field, LongText};
 use tidegate_core::time::Millis;
 
-use crate::members::{Members, list};
+use crate::members::{Members, list, plain_text};
 use crate::seen_files;
 use crate::transcript::Reads;
 
@@ -53,6 +53,11 @@ fn long_text(json: &str) -> Option<LongText<'_>> {
 
 /// The beginning of a text.
 fn short_text(json: &str) -> Option<Cow<'_, str>> {
+    if json.len() <= LONGEST_TEXT
+        && let Some(plain) = plain_text(json)
+    {
+        return Some(Cow::Borrowed(plain));
+    }
     let text = long_text(json)?;
     Some(if json.len() <= LONGEST_TEXT { text.lossy() } else { text.head(LONGEST_TEXT) })
 }
@@ -130,6 +135,8 @@ pub struct RequestUsage {
     pub model: Option<String>,
     pub used: u64,
     pub answer: u64,
+    /// According to the host, if it says so.
+    pub window: Option<u64>,
     /// The client's version.
     pub client: Option<String>,
 }
@@ -140,6 +147,8 @@ pub(crate) struct BoundaryMeta {
     pub(crate) tokens_before: Option<u64>,
     /// Ids of messages that the host kept whole.
     pub(crate) kept: Vec<String>,
+    /// Messages that the host repeats here.
+    pub(crate) texts: Vec<String>,
 }
 
 /// What the structured result of a call is needed for.
@@ -158,12 +167,26 @@ pub(crate) struct EntryReader {
     /// Calls without a result so far, by id.
     calls: HashMap<String, ResultUse>,
     line: usize,
+    /// Lines up to this one are known to be JSON objects.
+    sound: usize,
+    /// The answer whose usage was read last: each of its blocks repeats it.
+    counted: String,
 }
 
 impl EntryReader {
     pub(crate) fn new(reads: Reads) -> EntryReader {
         let answers = Host::ClaudeCode.parser(&[Sought::Answers]);
-        EntryReader { reads, answers, calls: HashMap::new(), line: 0 }
+        EntryReader { reads, answers, calls: HashMap::new(), line: 0, sound: 0, counted: String::new() }
+    }
+
+    /// Lines so far.
+    pub(crate) fn lines(&self) -> usize {
+        self.line
+    }
+
+    /// Lines up to this one were read before, and are JSON objects.
+    pub(crate) fn trust(&mut self, lines: usize) {
+        self.sound = lines;
     }
 
     /// A line that was too long to be read.
@@ -179,7 +202,9 @@ impl EntryReader {
         if text.is_empty() {
             return Ok(None);
         }
-        let whole = Members::of(text).ok_or(())?;
+        // The file may be another one by now, which costs no more than wrong entries.
+        let whole = if self.line <= self.sound { Members::within(text) } else { Members::of(text) };
+        let whole = whole.ok_or(())?;
         let mut entry = Entry {
             line: self.line,
             at: whole.text("timestamp").and_then(|at| Millis::from_iso(&at)),
@@ -239,8 +264,16 @@ impl EntryReader {
             }
         }
         let is_counted = self.reads != Reads::Files && entry.agent.is_none() && !entry.is_api_error;
-        if is_counted && let Some(read) = self.answers.entry(line.as_bytes()) {
+        let id = message.text("id").unwrap_or_default();
+        let is_new = id.is_empty() || id != self.counted;
+        if is_counted
+            && is_new
+            && let Some(read) = self.answers.entry(line.as_bytes())
+        {
             entry.usage = usage_of(&read.kind, whole);
+            if entry.usage.is_some() {
+                self.counted = id.into_owned();
+            }
         }
     }
 
@@ -326,6 +359,7 @@ fn usage_of(read: &HostEntry<'_>, line: &Members<'_>) -> Option<RequestUsage> {
         model: answer.model.as_ref().map(ToString::to_string),
         used: tokens.used,
         answer: tokens.answer,
+        window: None,
         client: line.text("version").map(Cow::into_owned),
     })
 }
@@ -347,6 +381,7 @@ fn read_system(entry: &mut Entry, whole: &Members<'_>) {
             .filter_map(short_text)
             .map(Cow::into_owned)
             .collect(),
+        texts: Vec::new(),
     });
 }
 

@@ -22,11 +22,12 @@ use tidegate_state::file::lines::{BoundedLine, BoundedLines};
 
 use crate::context::ContextCourse;
 use crate::error::Error;
+use crate::moment::Moment;
 use crate::outcome::StopOutcome;
 use crate::player::{ClosedRun, JudgedEnd, Player};
 use crate::scratch::{find_root, project_key};
 use crate::seen_files::{ProjectFiles, SeenFile, SharedTexts};
-use crate::transcript::{Moment, Reads, SessionReader};
+use crate::transcript::{Reads, SessionReader};
 use crate::turn::Ending;
 
 /// Longer lines are passed over and counted. No request to a model is longer.
@@ -45,6 +46,7 @@ const MOST_THREADS: usize = 8;
 #[derive(Debug)]
 pub struct SessionRecord<S = StopRecord> {
     pub path: PathBuf,
+    pub host: Host,
     /// The folder of the project, as the session knew it.
     pub project: String,
     /// Of the first and the last entry that a hook would have seen.
@@ -80,8 +82,6 @@ pub struct StopRecord {
 pub struct Replayed<S = StopRecord> {
     /// In the order of the files.
     pub sessions: Vec<SessionRecord<S>>,
-    /// Sessions of hosts that cannot be replayed yet.
-    pub other_hosts: BTreeMap<&'static str, usize>,
     /// Transcripts of subagents.
     pub of_agents: usize,
     /// Files that are not transcripts.
@@ -93,8 +93,13 @@ pub struct Replayed<S = StopRecord> {
 
 /// What the first look at a file found.
 enum Glanced {
-    Session { root: String, key: (String, String) },
-    Host(Host),
+    Session {
+        host: Host,
+        root: String,
+        key: (String, String),
+        /// So many lines from the beginning are entries.
+        sound_lines: usize,
+    },
     OfAgent,
     Other,
     Unreadable(String),
@@ -167,8 +172,13 @@ pub fn replay_with<S: Send>(
     projects.values_mut().for_each(ProjectFiles::sort);
     let played = Mutex::new(BTreeMap::new());
     each(files, threads, |at, file| {
-        if let Some(Glanced::Session { root, key }) = glanced.get(at) {
-            let session = match play(file, root, &projects[key], config, notify, keep) {
+        if let Some(Glanced::Session { host, root, key, sound_lines }) = glanced.get(at) {
+            let reader = SessionReader::new(*host, Reads::Moments).trusting(*sound_lines);
+            let mut player = Player::new(root, &projects[key], config).map_err(Halt::Scratch)?.of_host(*host);
+            if keep.closed_runs {
+                player = player.with_closed_runs();
+            }
+            let session = match play(file, *host, root, reader, player, notify, keep) {
                 Err(Halt::File(why)) => Err(why),
                 session => Ok(session?),
             };
@@ -179,7 +189,6 @@ pub fn replay_with<S: Send>(
     let mut played = played.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut replayed = Replayed {
         sessions: Vec::new(),
-        other_hosts: BTreeMap::new(),
         of_agents: 0,
         other_files: 0,
         unreadable: Vec::new(),
@@ -196,7 +205,6 @@ pub fn replay_with<S: Send>(
                 Some(Err(why)) => replayed.unreadable.push((file.path.clone(), why)),
                 None => {}
             },
-            Glanced::Host(host) => *replayed.other_hosts.entry(host.name()).or_default() += 1,
             Glanced::OfAgent => replayed.of_agents += 1,
             Glanced::Other => replayed.other_files += 1,
             Glanced::Unreadable(why) => replayed.unreadable.push((file.path.clone(), why)),
@@ -246,7 +254,7 @@ impl Merged {
     fn add(&mut self, at: usize, found: (Glanced, Vec<SeenFile>)) {
         self.early.insert(at, found);
         while let Some((glanced, seen)) = self.early.remove(&self.glanced.len()) {
-            if let Glanced::Session { root, key } = &glanced {
+            if let Glanced::Session { root, key, .. } = &glanced {
                 self.projects.entry(key.clone()).or_default().add(root, &seen, &mut self.shared);
             }
             self.glanced.push(glanced);
@@ -264,10 +272,7 @@ fn read_lines(
     let mut lines = BoundedLines::new(bounded::open(&file.path)?, LONGEST_LINE);
     let mut told = 0;
     while let Some(line) = lines.next_line()? {
-        match line {
-            BoundedLine::Whole(line) => reader.take_line(line),
-            BoundedLine::TooLong => reader.skip_line(),
-        }
+        enter(reader, &line);
         take(reader)?;
         let read = lines.bytes_read();
         if read > told {
@@ -279,58 +284,68 @@ fn read_lines(
     take(reader)
 }
 
-fn find_host(file: &TranscriptFile) -> io::Result<Option<Host>> {
-    let mut lines = BoundedLines::new(bounded::open(&file.path)?, LONGEST_LINE);
-    for _ in 0..FIRST_LINES {
-        match lines.next_line()? {
-            None => return Ok(None),
-            Some(BoundedLine::TooLong) => {}
-            Some(BoundedLine::Whole(line)) => {
-                if let Some(host) = Host::ALL.iter().find(|host| host.wrote(line)) {
-                    return Ok(Some(*host));
-                }
-            }
-        }
+fn enter(reader: &mut SessionReader, line: &BoundedLine<'_>) {
+    match line {
+        BoundedLine::Whole(line) => reader.take_line(line),
+        BoundedLine::TooLong => reader.skip_line(),
     }
-    Ok(None)
+}
+
+fn find_host(line: &BoundedLine<'_>) -> Option<Host> {
+    let BoundedLine::Whole(line) = line else { return None };
+    Host::ALL.iter().copied().find(|host| host.wrote(line))
 }
 
 fn glance(file: &TranscriptFile, notify: Notify<'_>) -> Result<(Glanced, Vec<SeenFile>), Halt> {
-    let other = match find_host(file)? {
-        Some(Host::ClaudeCode) => None,
-        Some(other) => Some(Glanced::Host(other)),
-        None => Some(Glanced::Other),
-    };
-    if let Some(other) = other {
-        tell(notify, file.bytes)?;
-        return Ok((other, Vec::new()));
+    let mut lines = BoundedLines::new(bounded::open(&file.path)?, LONGEST_LINE);
+    let mut reader = SessionReader::new(Host::ClaudeCode, Reads::Files);
+    let (mut host, mut number, mut told) = (None, 0, 0);
+    while let Some(line) = lines.next_line()? {
+        if host.is_none() {
+            host = find_host(&line);
+            if let Some(other) = host.filter(|host| *host != Host::ClaudeCode) {
+                // Lines before it are of no host.
+                reader = SessionReader::new(other, Reads::Files);
+                (0..number).for_each(|_| reader.skip_line());
+            }
+        }
+        number += 1;
+        if host.is_none() && number == FIRST_LINES {
+            tell(notify, file.bytes.saturating_sub(told))?;
+            return Ok((Glanced::Other, Vec::new()));
+        }
+        enter(&mut reader, &line);
+        let read = lines.bytes_read();
+        if read > told {
+            tell(notify, read - told)?;
+            told = read;
+        }
     }
-    let mut reader = SessionReader::new(Reads::Files);
-    read_lines(file, &mut reader, notify, |_| Ok(()))?;
-    let Some(root) = find_root(reader.folders()) else { return Ok((Glanced::Other, Vec::new())) };
+    reader.finish();
+    let Some((host, root)) = host.zip(find_root(reader.folders())) else {
+        return Ok((Glanced::Other, Vec::new()));
+    };
     if !reader.has_main_thread() {
         return Ok((Glanced::OfAgent, Vec::new()));
     }
     let name = file.path.file_stem().unwrap_or_default().to_string_lossy();
-    let key = project_key(&name, &root);
-    Ok((Glanced::Session { root, key }, reader.take_seen()))
+    let key = project_key(host, &name, &root);
+    let sound_lines = reader.sound_lines();
+    Ok((Glanced::Session { host, root, key, sound_lines }, reader.take_seen()))
 }
 
 fn play<S>(
     file: &TranscriptFile,
+    host: Host,
     root: &str,
-    files: &ProjectFiles,
-    config: &Config,
+    mut reader: SessionReader,
+    mut player: Player<'_>,
     notify: Notify<'_>,
     keep: &Keep<S>,
 ) -> Result<SessionRecord<S>, Halt> {
-    let mut player = Player::new(root, files, config).map_err(Halt::Scratch)?;
-    if keep.closed_runs {
-        player = player.with_closed_runs();
-    }
-    let mut reader = SessionReader::new(Reads::Moments);
     let mut record = SessionRecord {
         path: file.path.clone(),
+        host,
         project: root.to_owned(),
         from: Millis(0),
         to: Millis(0),

@@ -16,6 +16,8 @@ pub mod folder;
 #[cfg(test)]
 mod made_up;
 mod members;
+pub mod moment;
+mod other_host;
 pub mod outcome;
 mod payload;
 pub mod player;
@@ -25,3 +27,4 @@ pub mod seen_files;
 pub mod transcript;
 pub mod tuning;
 pub mod turn;
+mod walk;

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use memchr::memchr2;
+use memchr::memchr;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use tidegate_core::text::json::Field;
@@ -88,11 +88,19 @@ pub(crate) fn list(json: &str) -> Vec<&str> {
 
 fn read_name(json: &str) -> Option<Cow<'_, str>> {
     let plain = json.get(1..json.len().checked_sub(1)?)?;
-    if plain.contains('\\') {
+    if !json.starts_with('"') || memchr(b'\\', plain.as_bytes()).is_some() {
         return serde_json::from_str(json).ok().map(Cow::Owned);
     }
     Some(Cow::Borrowed(plain))
 }
+
+/// A text without escapes, as it stands in JSON that was read before.
+pub(crate) fn plain_text(json: &str) -> Option<&str> {
+    let plain = json.strip_prefix('"')?.strip_suffix('"')?;
+    memchr(b'\\', plain.as_bytes()).is_none().then_some(plain)
+}
+
+const NEAR: usize = 24;
 
 /// A place in JSON.
 struct Steps<'a> {
@@ -146,16 +154,26 @@ impl<'a> Steps<'a> {
         self.json.get(start..self.at)
     }
 
+    /// Looks for quotation marks alone: line breaks within texts are escapes, too, and far more.
     fn pass_text(&mut self) -> Option<()> {
-        self.at += 1;
+        let bytes = self.json.as_bytes();
+        let start = self.at + 1;
+        let mut from = start;
         loop {
-            let rest = self.json.as_bytes().get(self.at..)?;
-            let found = memchr2(b'"', b'\\', rest)?;
-            if rest[found] == b'"' {
-                self.at += found + 1;
+            let rest = bytes.get(from..)?;
+            // Names and most values are shorter than a search takes to prepare.
+            let (near, far) = rest.split_at(rest.len().min(NEAR));
+            let found = match near.iter().position(|byte| *byte == b'"') {
+                Some(found) => found,
+                None => near.len() + memchr(b'"', far)?,
+            };
+            let end = from + found;
+            let escapes = bytes[start..end].iter().rev().take_while(|byte| **byte == b'\\').count();
+            from = end + 1;
+            if escapes % 2 == 0 {
+                self.at = from;
                 return Some(());
             }
-            self.at += found + 2;
         }
     }
 
@@ -202,6 +220,20 @@ mod tests {
         for other in ["", "null", "[]", "\"{\"", "1", " "] {
             assert_eq!(Members::within(other), None, "{other}");
             assert_eq!(list(other).len(), 0, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_text_ends_at_the_first_mark_that_is_not_escaped() {
+        for inside in ["", r"\\", r#"\""#, r#"\\\""#, r#"a\"b\\"#, r#"a\\\"b\\\\"#] {
+            for before in ["", "x", "a longer text than is looked at byte by byte"] {
+                let json = format!(r#"{{"a":"{before}{inside}","b":"c"}}"#);
+                let members = Members::within(&json).unwrap();
+                assert_eq!(Some(&members), Members::of(&json).as_ref(), "{json}");
+                assert_eq!(members.get("b"), Some("\"c\""), "{json}");
+                let is_plain = plain_text(members.get("a").unwrap()).is_some();
+                assert_eq!(is_plain, inside.is_empty(), "{json}");
+            }
         }
     }
 

@@ -1,80 +1,120 @@
 //! Payloads as the client would have sent them to its hooks.
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::moment::{CompactionStart, Happening, Moment, RunningTask, ToolUse};
 use crate::scratch::Scratch;
-use crate::transcript::{CompactionStart, Happening, Moment, RunningTask, ToolUse};
 
 /// Any id will do: marks of a session are kept in memory.
 const SESSION: &str = "replayed";
 
-/// The payload, with paths of the session led into the scratch folder.
-pub(crate) fn write_payload(moment: &Moment, turn: usize, scratch: &Scratch) -> Value {
-    let mut payload = write_head(moment, turn, scratch);
-    if let Some(agent) = &moment.agent {
-        payload["agent_id"] = json!(agent);
-        payload["agent_type"] = json!("general-purpose");
-    }
-    let name = match &moment.what {
-        Happening::Start => {
-            payload["source"] = json!("startup");
-            "SessionStart"
-        }
-        Happening::Compaction(_) => {
-            payload["source"] = json!("compact");
-            "SessionStart"
-        }
-        Happening::Summary(summary) => {
-            payload["trigger"] = json!("auto");
-            payload["compact_summary"] = json!(summary);
-            "PostCompact"
-        }
-        // No hook runs when the model answers.
-        Happening::Answer(_) => "Notification",
-        Happening::Prompt(prompt) => {
-            payload["prompt"] = json!(prompt);
-            "UserPromptSubmit"
-        }
-        Happening::TypedCommand(name) => {
-            payload["command_name"] = json!(name);
-            "UserPromptExpansion"
-        }
-        Happening::Call(call) => {
-            name_tool(&mut payload, call, scratch);
-            "PreToolUse"
-        }
-        Happening::Result(end) => {
-            name_tool(&mut payload, &end.call, scratch);
-            payload["duration_ms"] = json!(end.millis);
-            match &end.response {
-                Ok(response) => {
-                    payload["tool_response"] = response.clone();
-                    "PostToolUse"
-                }
-                Err(error) => {
-                    payload["error"] = json!(error);
-                    "PostToolUseFailure"
-                }
-            }
-        }
-        Happening::TurnEnd(end) => {
-            payload["stop_hook_active"] = json!(false);
-            payload["last_assistant_message"] = json!(end.said);
-            payload["background_tasks"] = end.running.iter().map(write_task).collect();
-            "Stop"
-        }
-    };
-    payload["hook_event_name"] = json!(name);
-    payload
+/// Most of it is borrowed: outputs are large.
+#[derive(Default, Serialize)]
+struct Payload<'a> {
+    hook_event_name: &'static str,
+    session_id: &'static str,
+    transcript_path: &'static str,
+    cwd: String,
+    prompt_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent_type: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trigger: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compact_summary: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command_name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_use_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_input: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_response: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duration_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stop_hook_active: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_assistant_message: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    background_tasks: Option<Vec<Value>>,
 }
 
-fn write_head(moment: &Moment, turn: usize, scratch: &Scratch) -> Value {
-    json!({
-        "session_id": SESSION,
-        "transcript_path": "/nonexistent/transcript.jsonl",
-        "cwd": scratch.map_path(&moment.cwd),
-        "prompt_id": turn.to_string(),
-    })
+impl<'a> Payload<'a> {
+    fn of(name: &'static str, moment: &Moment, turn: usize, scratch: &Scratch) -> Payload<'a> {
+        Payload {
+            hook_event_name: name,
+            session_id: SESSION,
+            transcript_path: "/nonexistent/transcript.jsonl",
+            cwd: scratch.map_path(&moment.cwd),
+            prompt_id: turn.to_string(),
+            ..Payload::default()
+        }
+    }
+
+    fn with_tool(self, call: &'a ToolUse, scratch: &Scratch) -> Payload<'a> {
+        let mut input = call.input.clone();
+        for name in ["file_path", "notebook_path", "path"] {
+            if let Some(path) = input[name].as_str() {
+                input[name] = json!(scratch.map_path(path));
+            }
+        }
+        if let Some(line) = input["command"].as_str() {
+            input["command"] = json!(scratch.map(line));
+        }
+        Payload { tool_name: Some(&call.tool), tool_use_id: Some(&call.id), tool_input: Some(input), ..self }
+    }
+
+    /// Nothing in it can fail to be written.
+    fn write(&self) -> Vec<u8> {
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+}
+
+/// The payload, with paths of the session led into the scratch folder.
+pub(crate) fn write_payload(moment: &Moment, turn: usize, scratch: &Scratch) -> Vec<u8> {
+    let of = |name| {
+        let agent_type = moment.agent.is_some().then_some("general-purpose");
+        let head = Payload::of(name, moment, turn, scratch);
+        Payload { agent_id: moment.agent.as_deref(), agent_type, ..head }
+    };
+    let payload = match &moment.what {
+        Happening::Start => Payload { source: Some("startup"), ..of("SessionStart") },
+        Happening::Compaction(_) => Payload { source: Some("compact"), ..of("SessionStart") },
+        Happening::Summary(summary) => {
+            Payload { trigger: Some("auto"), compact_summary: Some(summary), ..of("PostCompact") }
+        }
+        // No hook runs when the model answers.
+        Happening::Answer(_) => of("Notification"),
+        Happening::Prompt(prompt) => Payload { prompt: Some(prompt), ..of("UserPromptSubmit") },
+        Happening::TypedCommand(name) => Payload { command_name: Some(name), ..of("UserPromptExpansion") },
+        Happening::Call(call) => of("PreToolUse").with_tool(call, scratch),
+        Happening::Result(end) => {
+            let payload = match &end.response {
+                Ok(response) => Payload { tool_response: Some(response), ..of("PostToolUse") },
+                Err(error) => Payload { error: Some(error), ..of("PostToolUseFailure") },
+            };
+            Payload { duration_ms: Some(end.millis), ..payload }.with_tool(&end.call, scratch)
+        }
+        Happening::TurnEnd(end) => Payload {
+            stop_hook_active: Some(false),
+            last_assistant_message: Some(&end.said),
+            background_tasks: Some(end.running.iter().map(write_task).collect()),
+            ..of("Stop")
+        },
+    };
+    payload.write()
 }
 
 /// Comes before the compaction, whose own payload is that of the start after it.
@@ -83,30 +123,13 @@ pub(crate) fn write_pre_compact(
     start: &CompactionStart,
     turn: usize,
     scratch: &Scratch,
-) -> Value {
-    let mut payload = write_head(moment, turn, scratch);
-    payload["hook_event_name"] = json!("PreCompact");
-    payload["trigger"] = json!(if start.is_by_hand { "manual" } else { "auto" });
-    payload
+) -> Vec<u8> {
+    let trigger = Some(if start.is_by_hand { "manual" } else { "auto" });
+    Payload { trigger, ..Payload::of("PreCompact", moment, turn, scratch) }.write()
 }
 
 fn write_task(task: &RunningTask) -> Value {
     json!({"id": task.id, "type": if task.is_agent { "agent" } else { "shell" }, "status": "running"})
-}
-
-fn name_tool(payload: &mut Value, call: &ToolUse, scratch: &Scratch) {
-    payload["tool_name"] = json!(call.tool);
-    payload["tool_use_id"] = json!(call.id);
-    let mut input = call.input.clone();
-    for name in ["file_path", "notebook_path", "path"] {
-        if let Some(path) = input[name].as_str() {
-            input[name] = json!(scratch.map_path(path));
-        }
-    }
-    if let Some(line) = input["command"].as_str() {
-        input["command"] = json!(scratch.map(line));
-    }
-    payload["tool_input"] = input;
 }
 
 #[cfg(test)]
@@ -131,8 +154,8 @@ mod tests {
         let scratch = Scratch::new("/w/shop").unwrap();
         let mut kinds = Vec::new();
         for moment in &session.moments {
-            let bytes = write_payload(moment, 1, &scratch).to_string();
-            let event = Host::ClaudeCode.read(bytes.as_bytes(), None).unwrap();
+            let bytes = write_payload(moment, 1, &scratch);
+            let event = Host::ClaudeCode.read(&bytes, None).unwrap();
             if let Some(Ok(paths)) = event.edit_paths() {
                 assert_eq!(paths, [scratch.root.join("a.rs").to_str().unwrap()]);
             }

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::error::{Error, Result};
-use serde_json::Value;
 use tidegate_core::event::action::Exit;
 use tidegate_core::event::{Event, EventKind, SessionId};
 use tidegate_core::feature::config::Config;
@@ -14,10 +13,10 @@ use tidegate_core::feature::knowledge::boundary::Boundary;
 use tidegate_core::feature::knowledge::{compaction, effect as knowledge};
 use tidegate_core::feature::marks::{Mark, Marks};
 use tidegate_core::feature::pressure::Pressure;
-use tidegate_core::feature::verdict::{Audience, Call, Carried, Effect, Verdict};
+use tidegate_core::feature::verdict::{Audience, Carried, Effect};
 use tidegate_core::feature::verification::checks::{LONGEST_OUTPUT, kinds_of, read_ending};
 use tidegate_core::feature::verification::marks::Mark as VerificationMark;
-use tidegate_core::feature::verification::verify_stop::{self, StopStanding, VerifyStop};
+use tidegate_core::feature::verification::verify_stop::{self, StopCourse, StopStanding, VerifyStop};
 use tidegate_core::feature::{Mode, Policy as _};
 use tidegate_core::host::Host;
 use tidegate_core::host::window::HostSettings;
@@ -34,11 +33,12 @@ use tidegate_state::project;
 
 use crate::context::{ContextCourse, GivenWarning, WarningLevel};
 use crate::entry::RequestUsage;
+use crate::moment::{Happening, Moment};
 use crate::outcome::{HoldCause, JudgedRun, StopOutcome, find_cause};
 use crate::payload::{write_payload, write_pre_compact};
 use crate::scratch::Scratch;
 use crate::seen_files::ProjectFiles;
-use crate::transcript::{Happening, Moment, ReplaySession};
+use crate::transcript::ReplaySession;
 use crate::turn::TurnEnd;
 
 /// From this version on the client assumes a million tokens for a model that it does not know, before it 200,000.
@@ -105,6 +105,7 @@ pub struct Player<'a> {
     /// The version of them that was written last.
     version: Option<usize>,
     config: &'a Config,
+    host: Host,
     place: PlaceEnv,
     session: SessionId,
     scratch: Scratch,
@@ -140,6 +141,7 @@ impl<'a> Player<'a> {
             files,
             version: None,
             config,
+            host: Host::ClaudeCode,
             place: PlaceEnv { home: Some(scratch.home.clone()), ..PlaceEnv::default() },
             session: SessionId::parse("replayed").map_err(|step| Error::new(step.to_string()))?,
             start: Millis(start.as_millis() as u64),
@@ -157,6 +159,12 @@ impl<'a> Player<'a> {
             turn: 1,
             context: ContextCourse::default(),
         })
+    }
+
+    /// The host that wrote the transcript. Its moments have the names of Claude Code.
+    #[must_use]
+    pub fn of_host(self, host: Host) -> Player<'a> {
+        Player { host, ..self }
     }
 
     /// Also keeps the runs whose closing lines say that they passed.
@@ -204,9 +212,8 @@ impl<'a> Player<'a> {
         self.play_event(moment, &payload, now)
     }
 
-    fn play_event(&mut self, moment: &Moment, payload: &Value, now: Millis) -> Result<Option<JudgedEnd>> {
-        let payload = payload.to_string();
-        let Ok(event) = Host::ClaudeCode.read(payload.as_bytes(), None) else {
+    fn play_event(&mut self, moment: &Moment, payload: &[u8], now: Millis) -> Result<Option<JudgedEnd>> {
+        let Ok(event) = Host::ClaudeCode.read(payload, None) else {
             self.unread += 1;
             return Ok(None);
         };
@@ -220,6 +227,7 @@ impl<'a> Player<'a> {
         self.change_files(&event, now)?;
         let mut facts = self.facts(&event, now);
         let mut marks = self.warn(&facts, moment);
+        marks.extend(self.advise(&facts));
         self.note_facts(&facts);
         marks.extend(pipeline::observe(&facts, self.config));
         if let Some(closed) = &mut self.closed {
@@ -251,7 +259,7 @@ impl<'a> Player<'a> {
         let found = TranscriptReading {
             used: usage.used,
             answer: usage.answer,
-            window: None,
+            window: usage.window,
             boundary: false,
             model: usage.model.clone(),
             at: now,
@@ -266,7 +274,7 @@ impl<'a> Player<'a> {
             model: None,
             outgrown: marks.and_then(|marks| marks.outgrown_window()),
             window: self.config.meter.window.map(Whole::get),
-            host: Host::ClaudeCode,
+            host: self.host,
             settings: &settings_of(usage.client.as_deref()),
         }
         .meter();
@@ -347,6 +355,17 @@ impl<'a> Player<'a> {
         verdict.effects.into_iter().chain(said).filter_map(|effect| effect.leaves()).collect()
     }
 
+    /// The mark of the advice after the first edit: from then on no edit asks for the project's checks.
+    fn advise(&self, facts: &Facts<'_>) -> Vec<Mark> {
+        let is_advised = facts.marks.value().is_some_and(|marks| marks.verification.advised);
+        let may_say = facts.event.kind == EventKind::PostToolUse && facts.verification.checks.is_some();
+        if is_advised || !may_say || self.config.switched_off(verify_stop::ID) {
+            return Vec::new();
+        }
+        let said = VerifyStop.decide(facts, self.config).says.into_iter().flat_map(|say| say.when_said);
+        said.filter_map(|effect| effect.leaves()).collect()
+    }
+
     /// Facts to keep before a compaction, and those that its summary lost.
     fn note_facts(&mut self, facts: &Facts<'_>) {
         let kind = facts.event.kind;
@@ -378,8 +397,7 @@ impl<'a> Player<'a> {
         let mode = VerifyStop.mode(self.config);
         let is_off = mode == Mode::Off || self.config.switched_off(verify_stop::ID);
         let is_live = !is_off && mode == Mode::Live;
-        let (standing, verdict) = verify_stop::judge_stop(facts, self.config);
-        let verdict = if is_off { Verdict::pass() } else { verdict };
+        let (standing, course) = verify_stop::weigh_stop(facts, self.config);
         let (outcome, run) = match standing {
             StopStanding::Unverified => {
                 let (cause, run) = find_cause(&self.since_edit, self.passed_before);
@@ -395,9 +413,13 @@ impl<'a> Player<'a> {
             StopStanding::Asks => (StopOutcome::Asking, None),
             StopStanding::NothingToCheck => (StopOutcome::NothingToCheck, None),
         };
-        let is_passed = verdict.call == Call::Pass;
-        let marks = verdict.effects.iter().filter(|_| is_passed).filter_map(Carried::leaves).collect();
-        let is_blocked = is_live && verdict.call >= Call::Deny;
+        let marks = match &course {
+            StopCourse::Settled(verdict) if !is_off => {
+                verdict.effects.iter().filter_map(Carried::leaves).collect()
+            }
+            _ => Vec::new(),
+        };
+        let is_blocked = is_live && matches!(course, StopCourse::Block(_));
         let (line, at) = (moment.line, moment.at);
         let has_edited = self.has_edited;
         (JudgedEnd { end: end.clone(), line, at, outcome, has_edited, is_blocked, run }, marks)

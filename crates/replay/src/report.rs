@@ -27,11 +27,23 @@ pub struct ReplayReport {
     pub stops: StopCounts,
     pub compactions: CompactionCounts,
     pub warnings: WarningCounts,
+    /// The same of each agent whose sessions are among them, by its name.
+    pub hosts: BTreeMap<&'static str, HostCounts>,
     /// `None` without a forecast before an automatic compaction.
     pub forecast: Option<ForecastError>,
     pub left_out: LeftOut,
     /// Those with something to see first, then the newest.
     pub session_list: Vec<SessionReport>,
+}
+
+/// The sessions of one agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct HostCounts {
+    pub sessions: usize,
+    pub turns: usize,
+    pub stops: StopCounts,
+    pub compactions: CompactionCounts,
+    pub warnings: WarningCounts,
 }
 
 /// Ends of turns at which the client would have asked its hooks.
@@ -81,8 +93,6 @@ pub struct ForecastError {
 /// Files and lines without a place in the numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
-    /// Sessions of other hosts, which cannot be replayed yet.
-    pub other_hosts: BTreeMap<String, usize>,
     pub subagent_files: usize,
     pub other_files: usize,
     pub unreadable_files: usize,
@@ -96,6 +106,8 @@ pub struct LeftOut {
 #[derive(Debug, Serialize)]
 pub struct SessionReport {
     pub file: String,
+    /// The name of the agent.
+    pub host: &'static str,
     pub project: String,
     #[serde(serialize_with = "iso")]
     pub from: Millis,
@@ -172,11 +184,6 @@ impl ReplayReport {
     pub fn of(replayed: &Replayed, since: Option<Millis>) -> ReplayReport {
         let mut report = ReplayReport { since, ..ReplayReport::default() };
         report.left_out = LeftOut {
-            other_hosts: replayed
-                .other_hosts
-                .iter()
-                .map(|(name, count)| ((*name).to_owned(), *count))
-                .collect(),
             subagent_files: replayed.of_agents,
             other_files: replayed.other_files,
             unreadable_files: replayed.unreadable.len(),
@@ -208,6 +215,7 @@ impl ReplayReport {
     ) {
         let context = &session.context;
         let mut shown = SessionReport::new(session);
+        let mut counts = HostCounts { sessions: 1, ..HostCounts::default() };
         for stop in session.stops.iter().filter(|stop| stop.at >= since) {
             if !stop.entry.is_empty() && !known.insert(&stop.entry) {
                 self.left_out.repeated_turns += 1;
@@ -220,10 +228,10 @@ impl ReplayReport {
             shown.turns += 1;
             if !stop.has_edited {
                 // Older code may still be unchecked. The hooks said so when it was edited, and only then.
-                self.stops.count(&StopOutcome::NothingToCheck, false);
+                counts.stops.count(&StopOutcome::NothingToCheck, false);
                 continue;
             }
-            self.stops.count(&stop.outcome, stop.is_blocked);
+            counts.stops.count(&stop.outcome, stop.is_blocked);
             if let StopOutcome::Held(cause) = &stop.outcome {
                 shown.untested.push(UntestedStop {
                     line: stop.line,
@@ -241,12 +249,12 @@ impl ReplayReport {
                 continue;
             }
             let survival = compaction.survival.as_ref();
-            let counts = &mut self.compactions;
-            counts.all += 1;
-            counts.by_hand += usize::from(compaction.is_by_hand);
-            counts.without_warning += usize::from(!compaction.is_by_hand && !compaction.was_warned());
-            counts.facts += survival.map_or(0, |survival| survival.of);
-            counts.facts_lost += survival.map_or(0, |survival| survival.lost.len());
+            let compactions = &mut counts.compactions;
+            compactions.all += 1;
+            compactions.by_hand += usize::from(compaction.is_by_hand);
+            compactions.without_warning += usize::from(!compaction.is_by_hand && !compaction.was_warned());
+            compactions.facts += survival.map_or(0, |survival| survival.of);
+            compactions.facts_lost += survival.map_or(0, |survival| survival.lost.len());
             shown.compactions.push(CompactionReport {
                 line: compaction.line,
                 turn: compaction.turn,
@@ -262,8 +270,8 @@ impl ReplayReport {
         }
         for warning in context.warnings.iter().filter(|warning| warning.at >= since && !warning.is_copy) {
             match warning.level {
-                WarningLevel::Early => self.warnings.early += 1,
-                WarningLevel::Late => self.warnings.late += 1,
+                WarningLevel::Early => counts.warnings.early += 1,
+                WarningLevel::Late => counts.warnings.late += 1,
             }
             shown.warnings.push(WarningReport {
                 level: warning.level,
@@ -277,8 +285,13 @@ impl ReplayReport {
             });
         }
         forecasts.extend(context.forecasts.iter().filter(|check| check.at >= since && !check.is_copy));
-        self.sessions += 1;
-        self.turns += shown.turns;
+        counts.turns = shown.turns;
+        self.sessions += counts.sessions;
+        self.turns += counts.turns;
+        self.stops.add(&counts.stops);
+        self.compactions.add(&counts.compactions);
+        self.warnings.add(&counts.warnings);
+        self.hosts.entry(shown.host).or_default().add(&counts);
         self.from = [self.from, Some(session.from.max(since))].into_iter().flatten().min();
         self.to = self.to.max(Some(session.to));
         self.session_list.push(shown);
@@ -290,6 +303,7 @@ impl SessionReport {
         let curve = &session.context.curve;
         SessionReport {
             file: session.path.display().to_string(),
+            host: session.host.name(),
             project: session.project.clone(),
             from: session.from,
             to: session.to,
@@ -312,7 +326,47 @@ pub fn thin_out(curve: &[CurvePoint], most: usize) -> Vec<u32> {
     (0..parts).filter_map(|at| part(at).iter().map(|point| point.used).max()).collect()
 }
 
+impl HostCounts {
+    fn add(&mut self, more: &HostCounts) {
+        self.sessions += more.sessions;
+        self.turns += more.turns;
+        self.stops.add(&more.stops);
+        self.compactions.add(&more.compactions);
+        self.warnings.add(&more.warnings);
+    }
+}
+
+impl CompactionCounts {
+    fn add(&mut self, more: &CompactionCounts) {
+        self.all += more.all;
+        self.by_hand += more.by_hand;
+        self.without_warning += more.without_warning;
+        self.facts += more.facts;
+        self.facts_lost += more.facts_lost;
+    }
+}
+
+impl WarningCounts {
+    fn add(&mut self, more: &WarningCounts) {
+        self.early += more.early;
+        self.late += more.late;
+    }
+}
+
 impl StopCounts {
+    fn add(&mut self, more: &StopCounts) {
+        self.all += more.all;
+        self.verified += more.verified;
+        self.untested += more.untested;
+        self.blocked += more.blocked;
+        self.waiting += more.waiting;
+        self.asking += more.asking;
+        self.nothing_to_check += more.nothing_to_check;
+        for (cause, count) in &more.untested_by_cause {
+            *self.untested_by_cause.entry(cause.clone()).or_default() += count;
+        }
+    }
+
     fn count(&mut self, outcome: &StopOutcome, is_blocked: bool) {
         self.all += 1;
         match outcome {

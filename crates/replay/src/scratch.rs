@@ -16,6 +16,7 @@ use crate::error::{Result, While};
 use tempfile::TempDir;
 use tidegate_core::feature::verification::checks::restored_files;
 use tidegate_core::file_class::FileClass;
+use tidegate_core::host::Host;
 use tidegate_core::shell::{self, How, Script, Step, Surroundings};
 use tidegate_core::time::Millis;
 
@@ -73,8 +74,8 @@ fn project_name(root: &str) -> &str {
 /// Sessions with the same key are of the same project, perhaps in several checkouts. A host names a transcript after its
 /// session, and the project is known by its folder. Files of a corpus are named after their repository, which may hold
 /// sessions of several projects and machines.
-pub fn project_key(file_stem: &str, root: &str) -> (String, String) {
-    if is_session_id(file_stem) {
+pub fn project_key(host: Host, file_stem: &str, root: &str) -> (String, String) {
+    if host != Host::ClaudeCode || is_session_id(file_stem) {
         let main = WORKTREES.iter().find_map(|worktrees| root.split_once(worktrees));
         return (String::new(), main.map_or(root, |(main, _)| main).to_owned());
     }
@@ -123,6 +124,10 @@ impl Scratch {
 
     /// The text with all paths of home and project replaced.
     pub fn map(&self, text: &str) -> String {
+        let is_named = |path: &String| memchr::memmem::find(text.as_bytes(), path.as_bytes()).is_some();
+        if !self.places.iter().any(|(path, _)| is_named(path)) {
+            return text.to_owned();
+        }
         let mut mapped = String::with_capacity(text.len());
         let mut rest = text;
         let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
@@ -383,7 +388,7 @@ mod tests {
         assert_eq!(root_of(&["/w/shop/.worktrees/2/cmd"]), "/w/shop/.worktrees/2");
         assert_eq!(root_of(&["D:\\shop", "D:\\shop\\src"]), "D:/shop");
         assert_eq!(project_name("/w/shop/.worktrees/2"), "shop");
-        let key = |name: &str, root: &str| project_key(name, root).1;
+        let key = |name: &str, root: &str| project_key(Host::ClaudeCode, name, root).1;
         let id = "0d9f3c1e-1111-2222-3333-444455556666";
         assert_eq!(key(id, "/w/shop/.worktrees/2"), key(id, "/w/shop"));
         assert_ne!(key(id, "/w/shop"), key(id, "/other/shop"));

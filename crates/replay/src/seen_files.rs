@@ -146,9 +146,6 @@ pub fn of_run(line: &str, cwd: &str, output: &str, at: Millis) -> Vec<SeenFile> 
     let cwd = with_slashes(cwd);
     let surroundings = Surroundings { cwd: Some(&cwd), ..Surroundings::default() };
     let Some(script) = shell::parse_in(line, surroundings) else { return Vec::new() };
-    if NOT_THERE.iter().any(|message| output.contains(message)) {
-        return Vec::new();
-    }
     let mut seen = recipes(&script, &cwd, output);
     for step in &script.steps {
         let Some(folder) = step.folder.resolve(&cwd, &cwd, None) else { continue };
@@ -163,7 +160,15 @@ pub fn of_run(line: &str, cwd: &str, output: &str, at: Millis) -> Vec<SeenFile> 
         }
         seen.extend(own_script(step).map(|path| (shell_path(&folder, path), Sight::Exists)));
     }
+    // Last, because most lines show nothing, and outputs are long.
+    if !seen.is_empty() && NOT_THERE.iter().any(|message| holds(output, message)) {
+        return Vec::new();
+    }
     seen.into_iter().map(|(path, what)| SeenFile { path, at, what }).collect()
+}
+
+fn holds(output: &str, message: &str) -> bool {
+    memchr::memmem::find(output.as_bytes(), message.as_bytes()).is_some()
 }
 
 fn has_word(step: &Step, words: &[&str]) -> bool {

@@ -1,6 +1,6 @@
 //! The ends of turns.
 
-use crate::transcript::RunningTask;
+use crate::moment::RunningTask;
 
 /// A turn that has not ended.
 #[derive(Default)]

@@ -182,7 +182,9 @@ pub enum ContentPart<'a> {
 pub struct CallResult<'a> {
     pub call: Option<Cow<'a, str>>,
     pub failed: bool,
-    /// The answer of an agent that has ended.
+    /// Of a command, where this result tells it.
+    pub exit: Exit,
+    /// The answer of an agent that has ended, or what a command printed.
     pub conclusion: Option<LazyText<'a>>,
     /// What a command printed that ended with an error.
     pub failure: Option<LazyText<'a>>,

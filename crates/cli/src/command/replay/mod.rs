@@ -231,7 +231,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
         (period, chosen, from) = (Period::Everything, files, None);
         report = ReplayReport::of(&replayed, from);
     }
-    if replayed.sessions.is_empty() && replayed.other_hosts.is_empty() && args.since.is_none() {
+    if replayed.sessions.is_empty() && args.since.is_none() {
         return Err(no_transcripts(args.paths.first().map(PathBuf::as_path)));
     }
     drop(replayed);

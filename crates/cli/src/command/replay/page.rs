@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use tidegate_core::host::Host;
 use tidegate_core::meter::short_tokens;
 use tidegate_replay::context::Ahead;
 use tidegate_replay::report::{CompactionReport, ReplayReport, SessionReport, UntestedStop};
@@ -73,7 +74,7 @@ fn nothing_there(view: &View<'_>) -> Bilingual {
             both!("no session since {day}", "{day}以降のセッションはありません")
         }
         Period::LastDays(_) | Period::Everything => {
-            both!("no session of Claude Code", "Claude Code のセッションはありません")
+            both!("no session of an agent", "エージェントのセッションはありません")
         }
     }
 }
@@ -130,12 +131,36 @@ fn list_context(page: &mut Page, report: &ReplayReport, view: &View<'_>) {
         n = count_en(early, "early warning"),
         m = count_en(late, "late warning")
     ));
+    list_hosts(page, report);
     if let Some(error) = &report.forecast {
         let (forecasts, median, p90) = (error.forecasts, error.median_turns, error.p90_turns);
         page.item(both!(
             "{n} of turns left: half were at most {median} off, nine of ten at most {p90}",
             "残りターン数の予測{forecasts}件: 半数は誤差{median}ターン以内、9割は{p90}ターン以内",
             n = count_en(forecasts, "forecast")
+        ));
+    }
+}
+
+/// Only if there is another one than Claude Code.
+fn list_hosts(page: &mut Page, report: &ReplayReport) {
+    let others = report.hosts.keys().any(|host| *host != Host::ClaudeCode.name());
+    for (host, counts) in report.hosts.iter().filter(|_| others) {
+        let (sessions, turns, untested) = (counts.sessions, counts.turns, counts.stops.untested);
+        let compactions = counts.compactions.all;
+        page.item(both!(
+            "{host}: {n} with {m}, {untested} ended with untested code, {c}",
+            "{host}: セッション{sessions}件、ターン{turns}件、確認なし{untested}件、圧縮{compactions}件",
+            host = Host::title(host),
+            n = count_en(sessions, "session"),
+            m = count_en(turns, "turn"),
+            c = count_en(compactions, "compaction")
+        ));
+    }
+    if others {
+        page.paragraph(both!(
+            "Transcripts of other agents do not show skills and the contents of files. A compaction counts as automatic there.",
+            "ほかのエージェントの記録では、スキルとファイルの内容は分かりません。圧縮はすべて自動として数えます。"
         ));
     }
 }
@@ -312,17 +337,7 @@ fn cause_words(cause: &str) -> Bilingual {
 
 fn list_left_out(page: &mut Page, report: &ReplayReport) {
     let left = &report.left_out;
-    let mut parts: Vec<Bilingual> = left
-        .other_hosts
-        .iter()
-        .map(|(host, count)| {
-            both!(
-                "{n} of {host}, which Tidegate cannot replay yet",
-                "{host} のセッション{count}件（未対応）",
-                n = count_en(*count, "session")
-            )
-        })
-        .collect();
+    let mut parts: Vec<Bilingual> = Vec::new();
     let mut add = |count: usize, words: Bilingual| {
         if count > 0 {
             parts.push(words);

@@ -10,6 +10,7 @@ use serde::de::{IgnoredAny, MapAccess, SeqAccess};
 use super::MACHINE;
 use super::payload::Usage;
 use super::question;
+use crate::event::action::Exit;
 use crate::host::transcript::{
     AnswerEntry, BoundaryEntry, CallResult, CallTask, CallText, ContentPart, ConversationOrigin,
     EntryContent, EntryKind, LazyText, PromptEntry, RequestTokens, Sought, ToolCall, ToolResult,
@@ -295,6 +296,7 @@ impl<'a> WireBlock<'a> {
                 ContentPart::Result(CallResult {
                     call: self.call.value(),
                     failed,
+                    exit: Exit::Unknown,
                     conclusion: content.filter(|_| !failed).map(lazily(conclusion)),
                     failure: content.filter(|_| failed).map(lazily(printed_failure)),
                 })

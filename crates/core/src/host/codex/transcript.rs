@@ -337,12 +337,14 @@ fn command_line<'a>(json: &str) -> Option<CallText<'a>> {
 fn result_parts(json: &str) -> Option<Vec<ContentPart<'_>>> {
     let item = read_object::<WireItem<'_>>(json.as_bytes()).ok()?;
     let output = item.output.get().map(|output| output.0);
-    let failed =
-        output.and_then(printed_output).is_some_and(|printed| printed.exit.is_some_and(|code| code != 0));
+    let status = output.and_then(printed_output).and_then(|printed| printed.exit);
+    let failed = status.is_some_and(|code| code != 0);
+    let exit = status.and_then(|code| i32::try_from(code).ok()).map_or(Exit::Unknown, Exit::Known);
     let lazily = |read: fn(&str) -> Option<String>| output.map(|json| LazyText { json, read });
     Some(vec![ContentPart::Result(CallResult {
         call: item.call_id.value(),
         failed,
+        exit,
         conclusion: lazily(conclusion).filter(|_| !failed),
         failure: lazily(failure).filter(|_| failed),
     })])

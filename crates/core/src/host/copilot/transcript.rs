@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use serde::de::{IgnoredAny, MapAccess, SeqAccess};
 
 use super::event::MACHINE;
+use crate::event::action::Exit;
 use crate::host::patch::patched_files;
 use crate::host::transcript::{
     AnswerEntry, BoundaryEntry, CallResult, CallTask, CallText, ContentPart, ContextCount,
@@ -201,9 +202,11 @@ fn result_parts(json: &str) -> Option<Vec<ContentPart<'_>>> {
     let is_refused = error.as_ref().and_then(|it| it.code.get()).is_some_and(|code| code == "denied");
     let printed = done.result.value().and_then(|result| result.content.value());
     let reason = error.and_then(|error| error.message.value());
+    let is_whole = |code: &f64| code.fract() == 0.0 && code.abs() < f64::from(i32::MAX);
     Some(vec![ContentPart::Result(CallResult {
         call: done.call.value(),
         failed,
+        exit: exit.filter(is_whole).map_or(Exit::Unknown, |code| Exit::Known(code as i32)),
         conclusion: printed.filter(|_| !failed).map(|content| LazyText { json: content.0, read: typed_text }),
         failure: reason
             .or(printed)

@@ -108,7 +108,7 @@ const REPORTS: [&str; 2] = ["Command: ", CUT];
 const CUT: &str = "Tool output was too large";
 
 /// The report ends with the status and a few lines about processes. The output before it may contain anything.
-fn exit(report: LongText<'_>) -> Exit {
+pub(super) fn exit(report: LongText<'_>) -> Exit {
     const END: usize = 512;
     const AFTER: [&str; 3] = ["Signal: ", "Process Group PGID: ", "Background PIDs: "];
     let head = report.head(64);

@@ -8,7 +8,8 @@ use std::borrow::Cow;
 
 use serde::de::{IgnoredAny, MapAccess, SeqAccess};
 
-use super::tools::{AGENT, EDITORS, SHELL};
+use super::tools::{self, AGENT, EDITORS, SHELL};
+use crate::event::action::Exit;
 use crate::host::transcript::{
     AnswerEntry, BoundaryEntry, CallResult, CallTask, CallText, ContentPart, ConversationOrigin,
     EntryContent, EntryKind, LazyText, PromptEntry, RequestTokens, Sought, ToolCall, ToolResult,
@@ -206,11 +207,15 @@ fn result_parts(line: &str) -> Option<Vec<ContentPart<'_>>> {
                 let response = result.response.value().unwrap_or_default();
                 let (output, error) = (response.output.value(), response.error.value());
                 let failed = has_failed || error.is_some();
-                let is_of_agent = result.name.get().is_some_and(|name| name == AGENT);
+                let is_of = |tool: &str| result.name.get().is_some_and(|name| name == tool);
+                let is_of_shell = is_of(SHELL);
+                let concludes = is_of_shell || is_of(AGENT);
+                let report = output.as_ref().or(error.as_ref()).filter(|_| is_of_shell && ran);
                 ContentPart::Result(CallResult {
                     call: result.id.value(),
                     failed,
-                    conclusion: output.filter(|_| !failed && is_of_agent).map(|it| lazy(it, conclusion)),
+                    exit: report.and_then(|report| long_text(report.0)).map_or(Exit::Unknown, tools::exit),
+                    conclusion: output.filter(|_| !failed && concludes).map(|it| lazy(it, conclusion)),
                     failure: error.or(output).filter(|_| failed && ran).map(|it| lazy(it, printed_failure)),
                 })
             })
@@ -222,8 +227,12 @@ fn lazy<'a>(json: Verbatim<'a>, read: fn(&'a str) -> Option<String>) -> LazyText
     LazyText { json: json.0, read }
 }
 
+fn long_text(json: &str) -> Option<LongText<'_>> {
+    serde_json::from_str::<Field<LongText<'_>>>(json).ok()?.value()
+}
+
 fn plain_text(json: &str) -> Option<String> {
-    let text = serde_json::from_str::<Field<LongText<'_>>>(json).ok()?.value()?.lossy().trim().to_owned();
+    let text = long_text(json)?.lossy().trim().to_owned();
     Some(text).filter(|text| !text.is_empty())
 }
 

@@ -76,7 +76,7 @@ impl Policy for VerifyStop {
                 let changes = marks.and_then(|marks| marks.changes.as_ref());
                 changes.map_or_else(|| Verdict::silent("no code was edited"), remind_after_compaction)
             }
-            _ => judge_stop(facts, config).1,
+            _ => judge_stop(facts, config),
         }
     }
 }
@@ -94,9 +94,26 @@ pub enum StopStanding {
     Unverified,
 }
 
-/// The standing, and the verdict about it.
-pub fn judge_stop(facts: &Facts<'_>, config: &Config) -> (StopStanding, Verdict) {
-    let nothing = |because| (StopStanding::NothingToCheck, Verdict::silent(because));
+/// What to do about it, before any text is written.
+#[derive(Clone, Debug)]
+pub enum StopCourse<'f> {
+    Settled(Verdict),
+    /// It passes, although nothing was verified.
+    Tell(&'f ChangeSet, &'static str),
+    Block(&'f ChangeSet),
+}
+
+fn judge_stop(facts: &Facts<'_>, config: &Config) -> Verdict {
+    match weigh_stop(facts, config).1 {
+        StopCourse::Settled(verdict) => verdict,
+        StopCourse::Tell(changes, because) => pass_and_tell(facts, config, changes, because),
+        StopCourse::Block(changes) => block_stop(facts, config, changes),
+    }
+}
+
+pub fn weigh_stop<'f>(facts: &'f Facts<'_>, config: &Config) -> (StopStanding, StopCourse<'f>) {
+    let settled = |standing, verdict| (standing, StopCourse::Settled(verdict));
+    let nothing = |because| settled(StopStanding::NothingToCheck, Verdict::silent(because));
     let marks = match &facts.marks {
         Known::Value(marks) => marks,
         Known::Absent => return nothing("no code was edited"),
@@ -104,7 +121,7 @@ pub fn judge_stop(facts: &Facts<'_>, config: &Config) -> (StopStanding, Verdict)
     };
     let Some(changes) = &marks.verification.changes else {
         if marks.verification.verified.is_some() {
-            return (StopStanding::Verified, Verdict::silent("verified since the last edit"));
+            return settled(StopStanding::Verified, Verdict::silent("verified since the last edit"));
         }
         return nothing("no code was edited");
     };
@@ -112,12 +129,12 @@ pub fn judge_stop(facts: &Facts<'_>, config: &Config) -> (StopStanding, Verdict)
         return nothing("the edited files are gone");
     }
     if let Some(verdict) = verified_by_now(facts, config, changes) {
-        return (StopStanding::Verified, verdict);
+        return settled(StopStanding::Verified, verdict);
     }
     if let Some(verdict) = still_running(facts.event, marks) {
-        return (StopStanding::Waiting, verdict);
+        return settled(StopStanding::Waiting, verdict);
     }
-    let pass = |because| (StopStanding::Unverified, pass_and_tell(facts, config, changes, because));
+    let pass = |because| (StopStanding::Unverified, StopCourse::Tell(changes, because));
     if changes.held >= config.policies.verify_stop.blocks.get() as u32 {
         return pass(because_of_limit(changes));
     }
@@ -128,9 +145,9 @@ pub fn judge_stop(facts: &Facts<'_>, config: &Config) -> (StopStanding, Verdict)
         return pass("stepped down: only tells the person");
     }
     if let Some(verdict) = wait_for_person(facts, changes) {
-        return (StopStanding::Asks, verdict);
+        return settled(StopStanding::Asks, verdict);
     }
-    (StopStanding::Unverified, block_stop(facts, config, changes))
+    (StopStanding::Unverified, StopCourse::Block(changes))
 }
 
 /// Why code is unverified.

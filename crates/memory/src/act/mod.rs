@@ -2,23 +2,30 @@
 //!
 //! All text is redacted before it is stored.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+mod author;
+mod project;
 
-use serde::Serialize;
+use std::collections::BTreeMap;
+
 use tidegate_core::feature::memory::automatic;
 use tidegate_core::feature::memory::job::RelayProject;
 use tidegate_core::feature::memory::settings::{MemorySettings, StartupProjects};
 use tidegate_core::redact::redact;
-use tidegate_core::text::hidden::is_plain;
 use tidegate_core::time::Millis;
-use tidegate_state::project::memory_project;
 
+pub use self::author::{
+    Authored, DecisionStatus, Standing, author, author_of_decision, author_of_log, author_of_teammate,
+    with_authors,
+};
+pub(crate) use self::project::WITHIN;
+pub use self::project::{
+    check_own_project, find_own_project, find_project, is_own_key, make_project, project_within,
+};
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{self, LogSource, LogSummary, Record, TopicStatus, new_uid};
 use crate::store::{Put, Store};
 use crate::text::one_line;
-use crate::view::{Decision, Filter, Hit, HitKind, Log, MemoryProject, Page, Topic};
+use crate::view::{Decision, Filter, Log, MemoryProject, Page, Topic};
 
 /// In characters.
 pub const LONGEST_TITLE: usize = 200;
@@ -34,281 +41,6 @@ pub struct Acting<'a> {
     pub session: Option<&'a str>,
     /// Who decides, where that is known.
     pub by: Option<record::TakenBy>,
-}
-
-/// By id, name, or a path inside it. Of several projects with one name, the last active one.
-fn find_any_project(store: &mut dyn Store, named: &str) -> Result<MemoryProject> {
-    if let Ok(id) = named.parse::<i64>()
-        && let Some(found) = store.project(id)?
-    {
-        return Ok(found);
-    }
-    if let Some(found) = store.project_by_name(named)? {
-        return Ok(found);
-    }
-    if let Some(found) = store.project_by_key(named)? {
-        return Ok(found);
-    }
-    if named.contains('/') || named.starts_with('.') {
-        let path = std::fs::canonicalize(named).unwrap_or_else(|_| Path::new(named).to_owned());
-        if let Some(found) = store.project_by_key(&memory_project(&path).key)? {
-            return Ok(found);
-        }
-    }
-    let known = store.projects(&Page { limit: 5, after: None })?.rows;
-    let known: Vec<String> = known
-        .iter()
-        .map(|project| format!("{} (id {})", one_line(&project.row.name, 40), project.id))
-        .collect();
-    let hint = if known.is_empty() {
-        "nothing has been recorded yet".to_owned()
-    } else {
-        format!("the last active ones are {}", known.join(", "))
-    };
-    Err(Error::new(ErrorKind::Missing, format!("there is no project `{}`", one_line(named, 80))).hint(hint))
-}
-
-/// By id, name, or a path inside it; a name that several projects share is refused.
-pub fn find_project(store: &mut dyn Store, named: &str) -> Result<MemoryProject> {
-    let found = find_any_project(store, named)?;
-    if found.row.name != named || found.id.to_string() == named {
-        return Ok(found);
-    }
-    let mut page = Page { limit: 1000, after: None };
-    let mut same = Vec::new();
-    loop {
-        let projects = store.projects(&page)?;
-        same.extend(projects.rows.into_iter().filter(|project| project.row.name == named));
-        page.after = projects.next;
-        if page.after.is_none() {
-            break;
-        }
-    }
-    if same.len() < 2 {
-        return Ok(found);
-    }
-    let each: Vec<String> = same
-        .iter()
-        .map(|project| {
-            let folder = project.row.key.as_deref().unwrap_or("no folder of this machine");
-            format!("id {} ({})", project.id, one_line(folder, 200))
-        })
-        .collect();
-    let what = format!("{} projects are called `{}`", same.len(), one_line(named, 80));
-    Err(Error::new(ErrorKind::Refused, what).hint(format!("name one by its id: {}", each.join(", "))))
-}
-
-pub fn find_own_project(store: &mut dyn Store, own: Option<&RelayProject>) -> Result<Option<MemoryProject>> {
-    match own {
-        Some(own) => store.project_by_key(&own.key),
-        None => Ok(None),
-    }
-}
-
-/// Creates the project of a folder if the store does not know it yet.
-pub fn make_project(store: &mut dyn Store, own: &RelayProject, now: Millis) -> Result<MemoryProject> {
-    if let Some(found) = store.project_by_key(&own.key)? {
-        return Ok(found);
-    }
-    let row = record::ProjectRow {
-        uid: new_uid(),
-        id: None,
-        key: Some(own.key.clone()),
-        name: own.name.clone(),
-        created: now,
-        updated: now,
-    };
-    store.put(&[Record::Project(row)])?;
-    // Another process may have stored the key first.
-    store.project_by_key(&own.key)?.ok_or_else(|| Error::new(ErrorKind::Other, "the project was not stored"))
-}
-
-/// Separates the key of a repository from the name of a project within it. No resolved path contains it.
-pub(crate) const WITHIN: &str = "//";
-
-/// One of several projects in a repository: its key starts with the key of the repository.
-pub fn project_within(own: &RelayProject, name: &str) -> RelayProject {
-    RelayProject { key: format!("{}{WITHIN}{name}", own.key), name: name.to_owned(), ..own.clone() }
-}
-
-/// True for the key of the project itself and of any project within it.
-pub fn is_own_key(own: &RelayProject, key: &str) -> bool {
-    key.strip_prefix(own.key.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(WITHIN))
-}
-
-/// Refuses a project other than that of the current folder: an agent that reads hostile text in one project
-/// must not write into the memory of another.
-pub fn check_own_project(store: &mut dyn Store, own: Option<&RelayProject>, project: i64) -> Result<()> {
-    let found = store
-        .project(project)?
-        .ok_or_else(|| Error::new(ErrorKind::Missing, format!("there is no project {project}")))?;
-    if own.zip(found.row.key.as_deref()).is_some_and(|(own, key)| is_own_key(own, key)) {
-        return Ok(());
-    }
-    let (theirs, ours) = (one_line(&found.row.name, 40), own.map_or("no project", |own| own.name.as_str()));
-    Err(Error::new(
-        ErrorKind::Refused,
-        format!("nothing was written: this belongs to the project {theirs}, and this session to {}", one_line(ours, 40)),
-    )
-    .hint(format!(
-        "an agent writes only into its own project: do it in a session there, or have the person do it at a terminal with \
-         `tidegate memory`; a topic of {} can be begun here",
-        one_line(ours, 40)
-    )))
-}
-
-/// Agents act in a session, a person at a terminal does not.
-pub fn author(session: Option<&str>) -> String {
-    match session {
-        Some(session) => format!("agent, session {}", short_session(session)),
-        None => "author not recorded".to_owned(),
-    }
-}
-
-/// A teammate, a person who answered a question, else as [`author`] has it.
-pub fn author_of_decision(decision: &Decision) -> String {
-    let row = &decision.row;
-    if let Some(name) = &decision.author {
-        return match row.taken_by {
-            Some(record::TakenBy::Model) => format!("agent of teammate {}", teammate(name)),
-            _ => author_of_teammate(name),
-        };
-    }
-    match (row.taken_by, row.session.as_deref()) {
-        (Some(record::TakenBy::Person), Some(session)) => {
-            format!("the person, session {}", short_session(session))
-        }
-        (Some(record::TakenBy::Person), None) => "the person".to_owned(),
-        (_, session) => author(session),
-    }
-}
-
-/// The log of a relay holds what both sides said.
-pub fn author_of_log(log: &Log) -> String {
-    let row = &log.row;
-    if let Some(name) = &log.author {
-        return author_of_teammate(name);
-    }
-    match (row.source, row.session.as_deref()) {
-        (LogSource::Relay, Some(session)) => format!("conversation, session {}", short_session(session)),
-        (_, session) => author(session),
-    }
-}
-
-pub fn author_of_teammate(name: &str) -> String {
-    format!("teammate {}", teammate(name))
-}
-
-/// Rows from before members had logins have no name.
-fn teammate(name: &str) -> String {
-    let plain: String = name.chars().filter(|c| is_plain(*c)).take(40).collect();
-    if plain.is_empty() { "(unknown)".to_owned() } else { plain }
-}
-
-fn short_session(session: &str) -> String {
-    session.chars().filter(|c| is_plain(*c)).take(8).collect()
-}
-
-/// A hit with its author, if the local store knows one.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Authored {
-    #[serde(flatten)]
-    pub hit: Hit,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub by: Option<String>,
-    /// Of a decision, and of a log with a decision that no longer stands or is contradicted.
-    #[serde(flatten)]
-    pub standing: Option<Standing>,
-}
-
-/// Whether a decision still counts.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Standing {
-    pub status: DecisionStatus,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub superseded_by: Option<i64>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub conflicts: Vec<i64>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum DecisionStatus {
-    Stands,
-    Superseded,
-    Retracted,
-}
-
-impl Standing {
-    pub fn of(decision: &Decision) -> Standing {
-        let status = match (decision.row.retracted, decision.superseded_by) {
-            (Some(_), _) => DecisionStatus::Retracted,
-            (None, Some(_)) => DecisionStatus::Superseded,
-            (None, None) => DecisionStatus::Stands,
-        };
-        let superseded_by = decision.superseded_by.filter(|_| status == DecisionStatus::Superseded);
-        Standing { status, superseded_by, conflicts: decision.conflicts.clone() }
-    }
-
-    /// Whether there is nothing to say about it.
-    pub fn is_plain(&self) -> bool {
-        self.status == DecisionStatus::Stands && self.conflicts.is_empty()
-    }
-}
-
-/// A log stands for its first decisions: an exchange rarely has more.
-const DECISIONS_OF_LOG: usize = 4;
-
-fn standing_of(store: &mut dyn Store, hit: &Hit) -> Result<Option<Standing>> {
-    Ok(match hit.kind {
-        HitKind::Decision => store.decision_by_uid(&hit.uid)?.map(|found| Standing::of(&found)),
-        HitKind::Log => {
-            let mut standing = None;
-            for number in 0..DECISIONS_OF_LOG {
-                let found = store.decision_by_uid(&record::found_decision_uid(&hit.uid, number))?;
-                let Some(found) = found else { break };
-                standing = standing.or(Some(Standing::of(&found)).filter(|one| !one.is_plain()));
-            }
-            standing
-        }
-        HitKind::Topic | HitKind::Stock | HitKind::Progress => None,
-    })
-}
-
-/// `authors` are teammates, by the uid of their log.
-pub fn with_authors(
-    store: &mut dyn Store,
-    hits: Vec<Hit>,
-    authors: &BTreeMap<record::Uid, String>,
-) -> Result<Vec<Authored>> {
-    let with_author = |hit: Hit| {
-        let (by, standing) = (author_of(store, &hit, authors)?, standing_of(store, &hit)?);
-        Ok(Authored { hit, by, standing })
-    };
-    hits.into_iter().map(with_author).collect()
-}
-
-fn author_of(
-    store: &mut dyn Store,
-    hit: &Hit,
-    authors: &BTreeMap<record::Uid, String>,
-) -> Result<Option<String>> {
-    Ok(match hit.kind {
-        HitKind::Decision => {
-            let id = hit.id.parse().unwrap_or_default();
-            let found = store.decision(id)?.filter(|found| found.row.uid == hit.uid);
-            found.map(|found| author_of_decision(&found))
-        }
-        HitKind::Log => match store.log(&hit.id)? {
-            Some(found) => Some(author_of_log(&found)),
-            None => authors.get(&hit.uid).map(|name| author_of_teammate(name)),
-        },
-        HitKind::Stock | HitKind::Progress => Some("a file of the project".to_owned()),
-        HitKind::Topic => {
-            let found = store.topic_by_uid(&hit.uid)?;
-            found.and_then(|found| found.author).map(|name| author_of_teammate(&name))
-        }
-    })
 }
 
 pub fn find_topic(store: &mut dyn Store, id: i64) -> Result<Topic> {
