@@ -6,6 +6,7 @@ mod fixtures;
 mod sandbox;
 mod transcript;
 
+mod clock;
 mod codex;
 mod copilot;
 mod client;
@@ -35,6 +36,7 @@ mod memory_hooks;
 mod memory_import;
 mod misread;
 mod mutations;
+mod newer;
 mod other_hosts;
 mod own_settings;
 mod payloads;
