@@ -20,6 +20,7 @@ mod demo;
 mod doctor;
 mod documented;
 mod foreign;
+mod faults;
 mod friction;
 mod gates;
 mod handoff;

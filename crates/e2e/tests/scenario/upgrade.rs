@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use tidegate_e2e::client::{Launch, SONNET_4_6, Stream};
+use tidegate_e2e::client::{Launch, SONNET_4_6};
 use tidegate_e2e::home::Home;
 use tidegate_e2e::model::{Model, Reply, Script};
 use tidegate_e2e::tidegate::Tidegate;
@@ -51,59 +51,52 @@ struct Left {
     workflow: String,
 }
 
-fn by_former(home: &Home, former: &Tidegate<'_>) -> Left {
+fn by_former(home: &Home, model: &Model, former: &Tidegate<'_>) -> Left {
     gradle(home);
     home.write_config(REQUIRED);
     former.init_again(&[]);
     let file = home.in_project("src/A.java");
 
-    let script = Script::new()
-        .main(Reply::text("The queue drains at night."))
-        .main(Reply::tool("mcp__tidegate__add_topic", json!({ "title": "Storage layout" })))
-        .main(Reply::text("The topic is set."))
-        .main(skill(CODE_RULES))
-        .main(Reply::tool("Read", json!({ "file_path": file })))
-        .main(Reply::write(&file, "class A { int fast; }\n"))
-        .main(Reply::text("it is written"))
-        .main(Reply::text("no check was run"));
-    let model = Model::start(script).paced(home);
-    let mut session = launch(home, &model, former).start();
+    let play = |replies: Vec<Reply>| replies.into_iter().for_each(|reply| model.then(reply));
+    play(vec![
+        Reply::text("The queue drains at night."),
+        Reply::tool("mcp__tidegate__add_topic", json!({ "title": "Storage layout" })),
+        Reply::text("The topic is set."),
+        skill(CODE_RULES),
+        Reply::tool("Read", json!({ "file_path": file })),
+        Reply::write(&file, "class A { int fast; }\n"),
+        Reply::text("it is written"),
+        Reply::text("no check was run"),
+    ]);
+    let mut session = launch(home, model, former).start();
     let work = session.ask("when does the queue drain?").session_id().to_owned();
     session.ask("lay the storage out");
     session.ask("make it fast");
     session.finish();
-    model.finish();
-    let topic = topics(former);
-    former.run(&["memory", "decision", "add", &topic, "Rows are kept by uuid"]);
+    former.run(&["memory", "decision", "add", &topic(former), "Rows are kept by uuid"]);
 
-    let script = Script::new()
-        .main(call(former, "cycle start"))
-        .main(skill("sprint"))
-        .main(Reply::text("Which of the two?"));
-    let model = Model::start(script).paced(home);
-    let cycle = launch(home, &model, former).ask("run a cycle").session_id().to_owned();
-    model.finish();
+    play(vec![call(former, "cycle start"), skill("sprint"), Reply::text("Which of the two?")]);
+    let cycle = launch(home, model, former).ask("run a cycle").session_id().to_owned();
 
-    let script = Script::new()
-        .main(call(former, "gate start x"))
-        .main(call(former, "gate phase 3"))
-        .main(call(former, "gate phase 4"))
-        .main(Reply::agent("TOO EARLY"))
-        .main(Reply::text("the checkpoint is closed"));
-    let model = Model::start(script).paced(home);
-    let workflow = launch(home, &model, former).ask("go through the phases").session_id().to_owned();
+    play(vec![
+        call(former, "gate start x"),
+        call(former, "gate phase 3"),
+        call(former, "gate phase 4"),
+        Reply::agent("TOO EARLY"),
+        Reply::text("the checkpoint is closed"),
+    ]);
+    let workflow = launch(home, model, former).ask("go through the phases").session_id().to_owned();
     let denied = model.last_main().last_tool_result();
-    assert!(denied.is_error, "{denied:?}");
-    model.finish();
+    assert!(denied.is_error && denied.text.contains("Gate 1, after phase 3"), "{denied:?}");
     former.run(&["worker", "--once"]);
     Left { work, cycle, workflow }
 }
 
 /// The id of the topic that the first session began.
-fn topics(tidegate: &Tidegate<'_>) -> String {
+fn topic(tidegate: &Tidegate<'_>) -> String {
     let listed = parsed(&tidegate.run(&["memory", "list", "topics", "--json"]));
     let listed = listed["topics"].as_array().cloned().unwrap_or_default();
-    let topic = listed.iter().find(|topic| topic["name"] == "Storage layout").expect("the topic");
+    let topic = listed.iter().find(|topic| topic["title"] == "Storage layout").unwrap_or_else(|| panic!("{listed:#?}"));
     topic["id"].to_string()
 }
 
@@ -124,34 +117,40 @@ fn decisions(tidegate: &Tidegate<'_>) -> Vec<String> {
     rows.iter().map(|row| row["text"].as_str().unwrap_or_default().to_owned()).collect()
 }
 
-/// Each entry of hooks in the project's local settings, as one line.
-fn entries(home: &Home) -> Vec<String> {
-    let settings = home.read_settings();
-    let events = settings["hooks"].as_object().cloned().unwrap_or_default();
-    let groups = events.values().filter_map(Value::as_array).flatten();
-    let handlers = groups.filter_map(|group| group["hooks"].as_array()).flatten();
-    handlers.map(Value::to_string).collect()
-}
-
-/// Files that one version must leave to the other, by path.
-fn bytes_below(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+/// Files of the store; those of its connections come and go.
+fn store(home: &Home) -> BTreeMap<PathBuf, Vec<u8>> {
+    let folder = home.data().join("tidegate/memory");
+    let files = ["memory.db", "backups"].map(|name| folder.join(name));
     let mut found = BTreeMap::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if let Ok(bytes) = fs::read(&path) {
-                found.insert(path, bytes);
-            }
+    for file in files {
+        let inside = fs::read_dir(&file).into_iter().flatten().flatten().map(|entry| entry.path());
+        for file in std::iter::once(file).chain(inside).filter(|path| path.is_file()) {
+            let bytes = fs::read(&file).expect("a file of the store");
+            found.insert(file, bytes);
         }
     }
     found
 }
 
-fn denials(stream: &Stream) -> usize {
-    stream.denials().len()
+/// By name, oldest first.
+fn journal(home: &Home) -> String {
+    let days = fs::read_dir(home.state().join("journal")).expect("a journal").flatten();
+    let mut days: Vec<PathBuf> = days.map(|entry| entry.path()).collect();
+    days.sort();
+    days.iter().map(|day| fs::read_to_string(day).expect("a day")).collect()
+}
+
+/// The checks that found something, with the stable link on the path, as a person has it. Not how fast hooks were.
+fn doctor(home: &Home, tidegate: &Tidegate<'_>) -> Vec<Value> {
+    let link = home.link().parent().expect("a folder").display().to_string();
+    let project = home.project().display().to_string();
+    let mut command = tidegate.command(&["doctor", "--project", &project, "--json"]);
+    command.env("PATH", format!("{link}:/usr/bin:/bin"));
+    let output = command.output().expect("it starts");
+    let found = parsed(&String::from_utf8_lossy(&output.stdout));
+    let mut found = found["checks"].as_array().cloned().unwrap_or_else(|| panic!("{found:#}"));
+    found.retain(|check| check["state"] != "ok" && check["state"] != "note" && check["id"] != "latency");
+    found
 }
 
 const BEFORE: [&str; 5] = [
@@ -166,81 +165,117 @@ const BEFORE: [&str; 5] = [
 #[ignore = "needs the program of 0.1.0: `cargo xtask upgrade` builds it and runs this"]
 fn a_home_of_0_1_0_comes_along_and_goes_back() {
     let home = Home::new();
+    // A person at a terminal is not asked here; without one, `init` waits for a yes to another program behind the link.
+    home.write_config("[approval]\nunattended = [\"init\", \"uninstall\"]\n");
+    let model = Model::start(Script::new()).paced(&home);
     let former = former(&home);
     assert_eq!(former.run(&["--version"]).trim(), "tidegate 0.1.0");
-    let left = by_former(&home, &former);
-    eprintln!("settings of 0.1.0: {:#?}", entries(&home));
+    let left = by_former(&home, &model, &former);
     assert_eq!(prompts(&former), BEFORE);
 
-    // There.
     let tidegate = Tidegate::of(&home);
-    eprintln!("init: {}", tidegate.init_again(&[]));
-    eprintln!("settings: {:#?}", entries(&home));
-    let doctor = tidegate.command(&["doctor", "--project", home.project().to_str().unwrap()]).output().unwrap();
-    eprintln!("doctor: {} {}", doctor.status, String::from_utf8_lossy(&doctor.stdout));
-    eprintln!("state: {:#?}", bytes_below(home.root()).keys().filter(|k| !k.starts_with(home.client_config()) && !k.to_string_lossy().contains("/.git/")).collect::<Vec<_>>());
+    tidegate.init_again(&[]);
+    assert_eq!(doctor(&home, &tidegate), [json!(0); 0]);
     assert_eq!(prompts(&tidegate), BEFORE);
     assert_eq!(decisions(&tidegate), ["Rows are kept by uuid"]);
+    sessions_continue(&home, &model, &tidegate, &left);
+    tidegate.run(&["worker", "--once"]);
+    let here = [&BEFORE[..], &["what now?", "the first one", "continue with it"]].concat();
+    assert_eq!(prompts(&tidegate), here);
+    tidegate.assert_unfailing();
+
+    // Back: what the newer version stored stays, and cannot be opened.
+    let (stored, written) = (store(&home), journal(&home));
+    let project = home.project().display().to_string();
+    tidegate.run(&["uninstall", "--project", &project]);
+    former.init_again(&[]);
+    for arguments in [&["memory", "list", "logs"][..], &["memory", "search", "queue"], &["worker", "--once"]] {
+        if arguments[0] == "worker" {
+            model.then(Reply::text("I am the older one."));
+            launch(&home, &model, &former).resume(&left.work).ask("and with the old one?");
+        }
+        let refused = former.command(arguments).output().expect("it starts");
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(!refused.status.success() && said.contains("was written by a newer tidegate"), "{said}");
+    }
+    let said = json!(doctor(&home, &former)).to_string();
+    assert!(said.contains("use the newer tidegate; this one leaves the file as it is"), "{said}");
+    assert!(store(&home) == stored, "the store is not touched");
+    let now = journal(&home);
+    assert!(now.starts_with(&written) && now.len() > written.len(), "the journal only grows");
+
+    // And here again: nothing is missing.
+    tidegate.init_again(&[]);
+    tidegate.run(&["worker", "--once"]);
+    assert_eq!(prompts(&tidegate), [&here[..], &["and with the old one?"]].concat());
+    assert_eq!(decisions(&tidegate), ["Rows are kept by uuid"]);
+    assert_eq!(doctor(&home, &tidegate), [json!(0); 0]);
+    let state: Value = parsed(&fs::read_to_string(home.in_project(CYCLE)).expect("the cycle"));
+    assert_eq!((&state["stage"], &state["status"]), (&json!("audit"), &json!("running")));
+    model.finish();
+}
+
+/// Each knows what it did, was told and was blocked for.
+fn sessions_continue(home: &Home, model: &Model, tidegate: &Tidegate<'_>, left: &Left) {
+    let play = |replies: Vec<Reply>| replies.into_iter().for_each(|reply| model.then(reply));
+    let program = tidegate.program().display();
+    play(vec![
+        Reply::agent("STILL CLOSED"),
+        Reply::bash(format!(
+            "seq 300 | {program} gate note 3 --output discovery.md && \
+             {program} gate note 3 --status complete --summary 'Key decisions: none. Details: discovery.md'"
+        )),
+        call(tidegate, "gate pass 1"),
+        Reply::text("the checkpoint is behind us"),
+    ]);
+    launch(home, model, tidegate).resume(&left.workflow).ask("what now?");
+    let results = model.last_main().tool_results();
+    let [.., denied, _, passed] = results.as_slice() else { panic!("{results:#?}") };
+    assert!(denied.is_error && denied.text.contains("Complete checkpoint 1"), "{denied:?}");
+    assert!(passed.text.contains("PASSED"), "{passed:?}");
+    let manifest = fs::read_to_string(home.in_project(MANIFEST)).expect("the manifest");
+    assert!(manifest.contains("current_phase: 4"), "{manifest}");
+
+    play(vec![call(tidegate, "cycle done"), Reply::text("the sprint is over"), Reply::text("Shall I audit?")]);
+    launch(home, model, tidegate).resume(&left.cycle).ask("the first one");
+    let request = model.last_main();
+    let held = request.held_stops();
+    assert!(held.last().is_some_and(|text| text.contains("for stage audit")), "{held:?}");
+    let told = request.hook_contexts().join("\n");
+    assert_eq!(told.matches("Rows are kept by uuid").count(), 1, "it was told by 0.1.0: {told}");
 
     let file = home.in_project("src/A.java");
-    let script = Script::new()
-        .main(Reply::tool("Read", json!({ "file_path": file })))
-        .main(Reply::write(&file, "class A { long fast; }\n"))
-        .main(Reply::text("written again"))
-        .main(Reply::bash("./gradlew test"))
-        .main(Reply::text("checked"));
-    let model = Model::start(script).paced(&home);
-    let run = launch(&home, &model, &tidegate).resume(&left.work).ask("go on with it");
-    for request in model.main_requests() { eprintln!("hooks {:#?} stops {:#?}", request.hook_contexts(), request.held_stops()); }
-    eprintln!("shown {:#?}", run.shown());
-    assert_eq!(denials(&run), 0, "the skill was invoked before");
-    model.finish();
+    play(vec![
+        Reply::tool("Read", json!({ "file_path": file })),
+        Reply::write(&file, "class A { long fast; }\n"),
+        Reply::text("written again"),
+        Reply::bash("./gradlew test"),
+        Reply::text("checked"),
+    ]);
+    let run = launch(home, model, tidegate).resume(&left.work).ask("continue with it");
+    assert_eq!(run.denials(), [""; 0], "the skill was invoked before");
+    assert_eq!(fs::read_to_string(&file).expect("the file"), "class A { long fast; }\n");
+    let held = model.last_main().held_stops();
+    assert_eq!(held.len(), 2, "once by each version: {held:?}");
+    assert!(held[1].starts_with("Run one of these on its own: `./gradlew test`"), "{held:?}");
+}
 
-    let script = Script::new()
-        .main(call(&tidegate, "cycle status"))
-        .main(Reply::text("hm"))
-        .main(Reply::text("hm"))
-        .main(Reply::text("hm"));
-    let model = Model::start(script).paced(&home);
-    let run = launch(&home, &model, &tidegate).resume(&left.cycle).ask("the first one");
-    for request in model.main_requests() { eprintln!("cycle: hooks {:#?} stops {:#?} {:?}", request.hook_contexts(), request.held_stops(), request.tool_results().pop()); }
-    eprintln!("shown {:#?} {}", run.shown(), fs::read_to_string(home.in_project(CYCLE)).unwrap());
-
-    let script = Script::new()
-        .main(Reply::agent("STILL CLOSED"))
-        .main(Reply::text("closed"));
-    let model = Model::start(script).paced(&home);
-    let run = launch(&home, &model, &tidegate).resume(&left.workflow).ask("what now?");
-    for request in model.main_requests() { eprintln!("workflow: hooks {:#?} {:?}", request.hook_contexts(), request.tool_results().pop()); }
-    eprintln!("shown {:#?} {}", run.shown(), fs::read_to_string(home.in_project(MANIFEST)).unwrap());
-    tidegate.run(&["worker", "--once"]);
-    eprintln!("{:?}", prompts(&tidegate));
-
-    // Back.
-    let store = home.data().join("tidegate/memory");
-    let before = bytes_below(&store);
-    let out = former.command(&["memory", "list", "logs"]).output().unwrap();
-    eprintln!("old list: {out:?}");
-    let out = former.command(&["doctor", "--project", home.project().to_str().unwrap()]).output().unwrap();
-    eprintln!("old doctor: {} {} {}", out.status, String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
-    let out = former.command(&["init", "--project", home.project().to_str().unwrap()]).output().unwrap();
-    eprintln!("old init: {} {} {}", out.status, String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
-    eprintln!("settings: {:#?}", entries(&home));
-    let script = Script::new().main(Reply::text("of the way back"));
-    let model = Model::start(script).paced(&home);
-    let run = launch(&home, &model, &former).resume(&left.work).ask("and with the old one?");
-    for request in model.main_requests() { eprintln!("hooks {:#?} stops {:#?}", request.hook_contexts(), request.held_stops()); }
-    eprintln!("shown {:#?}", run.shown());
-    let out = former.command(&["worker", "--once"]).output().unwrap();
-    eprintln!("old worker: {out:?}");
-    let after = bytes_below(&store);
-    for (path, bytes) in &after { if before.get(path) != Some(bytes) { eprintln!("changed {}", path.display()); } }
-    for path in before.keys() { if !after.contains_key(path) { eprintln!("gone {}", path.display()); } }
-    for record in tidegate.journal().iter().rev().take(12) { eprintln!("{} {} {}", record["event"], record["failure"], record["ruling"]); }
-
-    // And there again.
-    eprintln!("init: {}", tidegate.init_again(&[]));
-    tidegate.run(&["worker", "--once"]);
-    eprintln!("{:?} {:?}", prompts(&tidegate), decisions(&tidegate));
-    panic!("look");
+/// Without `uninstall` before the older version comes back, it would take the newer one's skills for a person's own.
+#[test]
+#[ignore = "needs the program of 0.1.0: `cargo xtask upgrade` builds it and runs this"]
+fn installs_of_both_versions_come_out() {
+    let home = Home::new();
+    home.write_config("[approval]\nunattended = [\"init\", \"uninstall\"]\n");
+    let (former, tidegate) = (former(&home), Tidegate::of(&home));
+    let settings = home.write(".claude/settings.local.json", "{ \"model\": \"opus\" }\n");
+    former.init_again(&[]);
+    tidegate.init_again(&[]);
+    tidegate.run(&["uninstall", "--project", &home.project().display().to_string()]);
+    former.init_again(&[]);
+    tidegate.init_again(&[]);
+    tidegate.run(&["uninstall", "--project", &home.project().display().to_string()]);
+    assert_eq!(fs::read_to_string(settings).expect("theirs"), "{ \"model\": \"opus\" }\n");
+    let claude = fs::read_dir(home.in_project(".claude")).expect("a folder").flatten();
+    let names: Vec<_> = claude.map(|entry| entry.file_name()).collect();
+    assert_eq!(names, ["settings.local.json"]);
 }
