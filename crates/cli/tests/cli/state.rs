@@ -194,9 +194,9 @@ fn as_another_person(sandbox: Sandbox) -> Sandbox {
         lchown(path, Some(id), Some(id)).expect("root may");
     }
     fs::set_permissions(sandbox.path(), fs::Permissions::from_mode(0o755)).expect("our own folder");
-    let become = ["setpriv", "--reuid", PERSON, "--regid", PERSON, "--clear-groups", "--"];
+    let by_person = ["setpriv", "--reuid", PERSON, "--regid", PERSON, "--clear-groups", "--"];
     let exec = ["/bin/sh", "-c", "shift; exec \"$0\" \"$@\"", &program.to_string_lossy()];
-    sandbox.below(&[&become[..], &exec].concat())
+    sandbox.below(&[&by_person[..], &exec].concat())
 }
 
 #[test]
