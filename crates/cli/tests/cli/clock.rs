@@ -99,7 +99,7 @@ fn a_switch_does_not_last_for_a_year() {
         let mut work = Work::new();
         let off = json!([{ "policy": "skill-gate", "scope": "everywhere",
             "since": tidegate_state::clock::now().0, "until": tidegate_state::clock::now().0 + 3_600_000 }]);
-        work.sandbox.event(&work.payload("SessionStart", json!({ "source": "startup" })));
+        let _ = work.sandbox.event(&work.payload("SessionStart", json!({ "source": "startup" })));
         std::fs::write(work.sandbox.state().join("off.json"), off.to_string()).expect("a new file");
         work.asks_to_edit("src/main.rs").silent();
         work = jump(work, then);

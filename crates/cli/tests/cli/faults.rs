@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::fixtures;
 use crate::gates::{Work, denied};
+use crate::killed::can_trace;
 use crate::sandbox::{Running, Sandbox};
 use crate::security_doc;
 use crate::transcript::addressed;
@@ -71,12 +72,8 @@ fn two_machines_write_into_one_state() {
     let sandbox = Sandbox::new().below(&WITHOUT_LOCKS);
     let of = |session: &str, n: usize| {
         let path = sandbox.project().join(format!("src/{session}-{n}.rs"));
-        let mut payload = addressed(
-            fixtures::hook("PostToolUse.Write"),
-            session,
-            "none".as_ref(),
-            &sandbox.project(),
-        );
+        let mut payload =
+            addressed(fixtures::hook("PostToolUse.Write"), session, "none".as_ref(), &sandbox.project());
         payload["tool_input"] = json!({ "file_path": path, "content": "" });
         payload["tool_use_id"] = json!(format!("toolu_{session}_{n}"));
         payload
@@ -125,16 +122,4 @@ fn two_machines_work_on_one_queue() {
     machine.holds(&uids);
     let checked = machine.sandbox.run(&["memory", "check"]);
     assert_eq!(checked.code, Some(0), "{checked:?}");
-}
-
-/// CI does not accept that it is missing.
-#[expect(clippy::print_stdout, reason = "says what a run left out")]
-fn can_trace() -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).any(|folder| folder.join("strace").is_file());
-    assert!(found || std::env::var_os("CI").is_none(), "strace is missing: `cargo xtask test` installs it");
-    if !found {
-        println!("left out: strace is missing");
-    }
-    found
 }

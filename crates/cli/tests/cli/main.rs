@@ -20,6 +20,7 @@ mod demo;
 mod doctor;
 mod documented;
 mod foreign;
+#[cfg(target_os = "linux")]
 mod faults;
 mod friction;
 mod gates;

@@ -25,8 +25,7 @@ fn former(home: &Home) -> Tidegate<'_> {
 
 /// With a person present, and the memory of this program.
 fn launch<'a>(home: &'a Home, model: &'a Model, tidegate: &Tidegate<'_>) -> Launch<'a> {
-    let server =
-        json!({ "mcpServers": { "tidegate": { "command": tidegate.program(), "args": ["mcp"] } } });
+    let server = json!({ "mcpServers": { "tidegate": { "command": tidegate.program(), "args": ["mcp"] } } });
     Launch::new(home, model)
         .on(SONNET_4_6)
         .argument("--mcp-config")
@@ -96,7 +95,10 @@ fn by_former(home: &Home, model: &Model, former: &Tidegate<'_>) -> Left {
 fn topic(tidegate: &Tidegate<'_>) -> String {
     let listed = parsed(&tidegate.run(&["memory", "list", "topics", "--json"]));
     let listed = listed["topics"].as_array().cloned().unwrap_or_default();
-    let topic = listed.iter().find(|topic| topic["title"] == "Storage layout").unwrap_or_else(|| panic!("{listed:#?}"));
+    let topic = listed
+        .iter()
+        .find(|topic| topic["title"] == "Storage layout")
+        .unwrap_or_else(|| panic!("{listed:#?}"));
     topic["id"].to_string()
 }
 
@@ -189,7 +191,8 @@ fn a_home_of_0_1_0_comes_along_and_goes_back() {
     let project = home.project().display().to_string();
     tidegate.run(&["uninstall", "--project", &project]);
     former.init_again(&[]);
-    for arguments in [&["memory", "list", "logs"][..], &["memory", "search", "queue"], &["worker", "--once"]] {
+    for arguments in [&["memory", "list", "logs"][..], &["memory", "search", "queue"], &["worker", "--once"]]
+    {
         if arguments[0] == "worker" {
             model.then(Reply::text("I am the older one."));
             launch(&home, &model, &former).resume(&left.work).ask("and with the old one?");
@@ -236,7 +239,11 @@ fn sessions_continue(home: &Home, model: &Model, tidegate: &Tidegate<'_>, left: 
     let manifest = fs::read_to_string(home.in_project(MANIFEST)).expect("the manifest");
     assert!(manifest.contains("current_phase: 4"), "{manifest}");
 
-    play(vec![call(tidegate, "cycle done"), Reply::text("the sprint is over"), Reply::text("Shall I audit?")]);
+    play(vec![
+        call(tidegate, "cycle done"),
+        Reply::text("the sprint is over"),
+        Reply::text("Shall I audit?"),
+    ]);
     launch(home, model, tidegate).resume(&left.cycle).ask("the first one");
     let request = model.last_main();
     let held = request.held_stops();
