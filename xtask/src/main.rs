@@ -22,6 +22,7 @@ mod selection;
 mod supply;
 mod test;
 mod transcripts;
+mod upgrade;
 mod words;
 
 use std::process::ExitCode;
@@ -38,6 +39,7 @@ Usage: cargo xtask COMMAND
   browser                    the pages of `tidegate serve` in Chromium
   dist [--out DIR]           what a release is, for this machine: archive, npm and Debian packages, plugin, sums, SBOM
   installs                   each of these packages in a clean home: demo, init, a hook, doctor, uninstall, the client
+  upgrade                    a home that the program of 0.1.0 wrote, on the real client: to this version, back, and here again
   deps [--write]             what the hook depends on, against crates/hook/dependencies.txt
   layers                     modules of the core use only those above them in lib.rs
   words                      texts for people and models avoid words that readers stumbled over
@@ -102,6 +104,7 @@ fn dispatch(arguments: &[String]) -> Done {
         ["browser"] => browser::run(),
         ["dist", rest @ ..] => dist::run(rest),
         ["installs"] => installs::run(),
+        ["upgrade"] => upgrade::run(),
         ["deps"] => deps::check(),
         ["deps", "--write"] => deps::write(),
         ["layers"] => layers::check(),

@@ -31,6 +31,7 @@ pub fn copy_binary(home: &Home, to: &Path) {
 
 pub struct Tidegate<'a> {
     home: &'a Home,
+    program: PathBuf,
 }
 
 impl<'a> Tidegate<'a> {
@@ -42,8 +43,7 @@ impl<'a> Tidegate<'a> {
     /// Into the home's project, with these flags of `init`.
     pub fn init_with(home: &'a Home, flags: &[&str]) -> Self {
         let tidegate = Self::of(home);
-        let project = home.project().display().to_string();
-        tidegate.run(&[&["init", "--project", &project], flags].concat());
+        tidegate.init_again(flags);
         tidegate.note_recording_read();
         tidegate
     }
@@ -59,7 +59,22 @@ impl<'a> Tidegate<'a> {
 
     /// For a home where it was installed by other means, or not at all.
     pub fn of(home: &'a Home) -> Self {
-        Self { home }
+        Self::at(home, binary())
+    }
+
+    /// Another program than the one under test.
+    pub fn at(home: &'a Home, program: PathBuf) -> Self {
+        Self { home, program }
+    }
+
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// Returns what `init` prints.
+    pub fn init_again(&self, flags: &[&str]) -> String {
+        let project = self.home.project().display().to_string();
+        self.run(&[&["init", "--project", &project], flags].concat())
     }
 
     /// Edits the registrations of `init`: `change` receives the event and each of its handlers.
@@ -77,7 +92,7 @@ impl<'a> Tidegate<'a> {
 
     /// In the environment of the home.
     pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = self.home.command(binary());
+        let mut command = self.home.command(&self.program);
         command.args(arguments);
         command
     }

@@ -60,6 +60,22 @@ fn originals_not_kept(why: &str) -> CliError {
     .hint(both!("nothing was changed", "何も変更していません"))
 }
 
+/// Also one of another project: it says which of the shared files are still in use.
+fn refuse_unreadable(records: &Records) -> Result<(), CliError> {
+    let Some(file) = records.find_unreadable() else { return Ok(()) };
+    let file = file.display();
+    let what = both!(
+        "{file} cannot be read: it is damaged, or a newer Tidegate wrote it",
+        "{file} を読めません。壊れているか、新しい Tidegate が書いたものです"
+    );
+    Err(CliError::new(what).hint(both!(
+        "nothing was changed; use the newer Tidegate, or move that file away: without it `uninstall` cannot restore files \
+         to the byte",
+        "何も変更していません。新しい Tidegate を使うか、そのファイルを移動してください。\
+         移動すると、`uninstall` は元のファイルを完全には復元できません"
+    )))
+}
+
 /// A plan, and what became of it.
 pub(crate) struct Executed {
     pub(crate) plan: Plan,
@@ -76,6 +92,7 @@ pub(crate) fn carry_out(
     plan: impl Fn(&Records) -> Result<Plan, CliError>,
 ) -> Result<Executed, CliError> {
     let records = open_records(target)?;
+    refuse_unreadable(&records)?;
     let planned = plan(&records)?;
     let is_settled = |plan: &Plan, records: &Records| {
         plan.record == records.load(&target.root) && !plan.steps.iter().any(step::Step::changes)
@@ -91,6 +108,7 @@ pub(crate) fn carry_out(
     }
     // Again, now under the lock.
     let (records, _lock) = Records::lock(&target.env).map_err(|why| originals_not_kept(&why))?;
+    refuse_unreadable(&records)?;
     let planned = plan(&records)?;
     // First the record: changed files without a way back would be worse than no change. Restored files leave the record
     // last.

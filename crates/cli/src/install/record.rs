@@ -204,6 +204,16 @@ impl Records {
         replace::durable(&folder.join(format!("{}-{number}-{name}", now.0)), old.as_bytes())
     }
 
+    /// A record that is there and cannot be read: damaged, or of a newer version. To write over it would lose the way back.
+    pub(crate) fn find_unreadable(&self) -> Option<PathBuf> {
+        let folders = fs::read_dir(&self.folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        let files = folders.map(|folder| folder.join("record.json"));
+        files.into_iter().find(|file| {
+            let is_missing = fs::symlink_metadata(file).is_err();
+            !is_missing && file.parent().is_some_and(|folder| read_record(folder).is_none())
+        })
+    }
+
     /// Of every install, each with its project's folder.
     pub(crate) fn settings(&self) -> Vec<(PathBuf, PathBuf)> {
         let of = |record: Record| {

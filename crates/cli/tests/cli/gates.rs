@@ -25,7 +25,7 @@ impl Work {
         Work { sandbox, session: "s-1", calls: std::cell::Cell::new(0) }
     }
 
-    fn payload(&self, event: &str, mut members: Value) -> Value {
+    pub(crate) fn payload(&self, event: &str, mut members: Value) -> Value {
         self.calls.set(self.calls.get() + 1);
         members["session_id"] = json!(self.session);
         members["hook_event_name"] = json!(event);
@@ -41,7 +41,7 @@ impl Work {
         self.sandbox.event(&self.payload(event, members))
     }
 
-    fn skill(&self, name: &str) {
+    pub(crate) fn skill(&self, name: &str) {
         let answer = self.event(
             "PostToolUse",
             json!({ "tool_name": "Skill", "tool_input": { "skill": name }, "tool_response": { "success": true } }),
@@ -49,7 +49,7 @@ impl Work {
         assert_eq!(answer.exit, 0);
     }
 
-    fn asks_to_edit(&self, file: &str) -> Answer {
+    pub(crate) fn asks_to_edit(&self, file: &str) -> Answer {
         let path = self.sandbox.project().join(file);
         self.event(
             "PreToolUse",
@@ -93,7 +93,7 @@ impl Work {
     }
 }
 
-fn denied(answer: &Answer) -> bool {
+pub(crate) fn denied(answer: &Answer) -> bool {
     !answer.stdout.is_empty() && answer.output()["hookSpecificOutput"]["permissionDecision"] == "deny"
 }
 

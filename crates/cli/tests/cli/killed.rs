@@ -73,7 +73,7 @@ static STRACE: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
 
 /// Without strace there is nothing to kill with at the right moment. CI does not accept that.
 #[expect(clippy::print_stdout, reason = "says what a run left out")]
-fn can_trace() -> bool {
+pub(crate) fn can_trace() -> bool {
     let found = STRACE.is_some();
     assert!(found || std::env::var_os("CI").is_none(), "strace is missing: `cargo xtask test` installs it");
     if !found {

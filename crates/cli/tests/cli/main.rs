@@ -6,6 +6,7 @@ mod fixtures;
 mod sandbox;
 mod transcript;
 
+mod clock;
 mod codex;
 mod copilot;
 mod client;
@@ -19,6 +20,8 @@ mod demo;
 mod doctor;
 mod documented;
 mod foreign;
+#[cfg(target_os = "linux")]
+mod faults;
 mod friction;
 mod gates;
 mod handoff;
@@ -35,6 +38,7 @@ mod memory_hooks;
 mod memory_import;
 mod misread;
 mod mutations;
+mod newer;
 mod other_hosts;
 mod own_settings;
 mod payloads;

@@ -24,6 +24,8 @@ const HANGS: Duration = Duration::from_mins(5);
 pub(crate) struct Sandbox {
     folder: TempDir,
     variables: BTreeMap<&'static str, OsString>,
+    /// Programs that become the executable.
+    before: Vec<OsString>,
     journal: Mutex<Journal>,
 }
 
@@ -81,7 +83,7 @@ impl Sandbox {
             // On a busy machine a hook is not late.
             ("TEST_TIDEGATE_PATIENCE", "100".into()),
         ]);
-        Sandbox { folder, variables, journal: Mutex::default() }
+        Sandbox { folder, variables, before: Vec::new(), journal: Mutex::default() }
     }
 
     #[must_use]
@@ -94,6 +96,22 @@ impl Sandbox {
     #[must_use]
     pub(crate) fn hurried(self) -> Sandbox {
         self.with("TEST_TIDEGATE_PATIENCE", "1")
+    }
+
+    /// Started by this program, which then becomes it.
+    #[must_use]
+    pub(crate) fn below(mut self, words: &[&str]) -> Sandbox {
+        self.before = words.iter().map(OsString::from).collect();
+        self
+    }
+
+    /// No file becomes longer than this many blocks, of 512 bytes or of 1 KiB: a write behind them is cut or fails, as on a
+    /// full disk.
+    #[must_use]
+    pub(crate) fn full_after(self, blocks: u32) -> Sandbox {
+        // Without the signal that would end the process.
+        let limit = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"");
+        self.below(&["/bin/sh", "-c", &limit, "sh"])
     }
 
     /// For a test that waits for a lock in vain.
@@ -144,8 +162,10 @@ impl Sandbox {
 
     /// The executable with these arguments, in the project, with this environment and no other.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate"));
-        command.args(args).env_clear().envs(&self.variables).current_dir(self.project());
+        let words = self.before.iter().cloned().chain([env!("CARGO_BIN_EXE_tidegate").into()]);
+        let words: Vec<OsString> = words.collect();
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]).args(args).env_clear().envs(&self.variables).current_dir(self.project());
         command
     }
 

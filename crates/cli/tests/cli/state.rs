@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::answer::Answer;
 use crate::fixtures;
-use crate::sandbox::{Sandbox, is_root, make_fifo};
+use crate::sandbox::{Sandbox, copy_program, is_root, make_fifo};
 use crate::transcript::{Transcript, addressed, answer};
 
 const SESSION: &str = "a42a0a81-ec39-4d28-90fe-ddc2eeec6678";
@@ -156,16 +156,51 @@ fn somebody_elses() {
 #[test]
 fn read_only() {
     use std::os::unix::fs::PermissionsExt;
-    let sandbox = Sandbox::new();
-    if is_root(&sandbox) {
-        eprintln!("left out: modes do not bind root; a file in its place and a full disk stand in");
-        return;
+    let lock = |path: &std::path::Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("our own folder");
+    };
+    for exists in [false, true] {
+        let mut sandbox = Sandbox::new();
+        let above = sandbox.path().join("above");
+        folder(&above.join(if exists { "state" } else { "" }));
+        if exists {
+            lock(&above.join("state"), 0o500);
+        }
+        lock(&above, 0o500);
+        if is_root(&sandbox) && !cfg!(target_os = "linux") {
+            eprintln!("left out: modes do not bind root, and there is no `setpriv`");
+            return;
+        }
+        if is_root(&sandbox) {
+            sandbox = as_another_person(sandbox);
+        }
+        let sandbox = sandbox.with("TIDEGATE_STATE_DIR", above.join("state"));
+        let (step, journal) = match exists {
+            false => ("the state directory cannot be used", Journal::Fails),
+            true => ("the session's state cannot be used", Journal::Fails),
+        };
+        gate_closed_advice_silent(sandbox, step, journal);
+        // So that the sandbox can be removed.
+        if above.exists() {
+            lock(&above, 0o700);
+        }
     }
-    let above = sandbox.path().join("above");
-    folder(&above);
-    fs::set_permissions(&above, fs::Permissions::from_mode(0o500)).expect("our own folder");
-    let sandbox = sandbox.with("TIDEGATE_STATE_DIR", above.join("state"));
-    gate_closed_advice_silent(sandbox, "the state directory cannot be used", Journal::Fails);
+}
+
+/// Modes do not bind root: everything is given away, and the program runs as its owner.
+fn as_another_person(sandbox: Sandbox) -> Sandbox {
+    use std::os::unix::fs::PermissionsExt;
+    const PERSON: &str = "65534";
+    let program = sandbox.path().join("tmp/tidegate");
+    copy_program(env!("CARGO_BIN_EXE_tidegate").as_ref(), &program);
+    let id = PERSON.parse().expect("a number");
+    for path in sandbox.everything().iter().chain([&sandbox.path().to_owned()]) {
+        lchown(path, Some(id), Some(id)).expect("root may");
+    }
+    fs::set_permissions(sandbox.path(), fs::Permissions::from_mode(0o755)).expect("our own folder");
+    let by_person = ["setpriv", "--reuid", PERSON, "--regid", PERSON, "--clear-groups", "--"];
+    let exec = ["/bin/sh", "-c", "shift; exec \"$0\" \"$@\"", &program.to_string_lossy()];
+    sandbox.below(&[&by_person[..], &exec].concat())
 }
 
 #[test]

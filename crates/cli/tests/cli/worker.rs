@@ -35,7 +35,7 @@ impl Machine {
         Machine::of(Sandbox::new())
     }
 
-    fn of(sandbox: Sandbox) -> Machine {
+    pub(crate) fn of(sandbox: Sandbox) -> Machine {
         let env = PlaceEnv { state_dir: Some(sandbox.state()), ..PlaceEnv::default() };
         let state = StateDir::open(&env).expect("a state directory");
         // Made by the hook that starts a worker.
@@ -90,7 +90,7 @@ impl Machine {
     }
 
     /// All logs.
-    fn logs(&self) -> Vec<LogRow> {
+    pub(crate) fn logs(&self) -> Vec<LogRow> {
         let mut store = SqliteStore::open(&self.file()).expect("a store").store;
         let page = Page { limit: 10_000, after: None };
         store.logs(&Filter::default(), &page).expect("logs").rows.into_iter().map(|log| log.row).collect()

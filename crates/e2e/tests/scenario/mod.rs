@@ -39,6 +39,8 @@ mod registrations;
 mod skill_gate;
 mod statusline;
 mod task_gate;
+#[cfg(unix)]
+mod upgrade;
 mod verify_stop;
 mod windows;
 mod work;

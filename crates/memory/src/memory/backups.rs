@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use tidegate_core::time::Millis;
 use tidegate_state::place;
@@ -15,16 +16,24 @@ use crate::sqlite::{SqliteStore, is_sound, lock_copies};
 const KEPT: usize = 3;
 const LARGE: u64 = 256 * 1024 * 1024;
 
+/// Clocks of file servers differ.
+const AHEAD: Duration = Duration::from_mins(10);
+
 /// File name prefixes of backups, finished or not.
 const OURS: [&str; 3] = ["new.", "memory-", "before-version-"];
 
 impl MemoryHome {
-    /// Newest first.
+    /// Newest first. One from the future was made while the clock was wrong: it comes last, or it would be the newest until then.
     pub fn copies(&self) -> Vec<PathBuf> {
+        // The files' times are of the same clock.
+        let latest = SystemTime::now() + AHEAD;
         let entries = fs::read_dir(self.backups()).into_iter().flatten().flatten();
-        let mut copies: Vec<(Option<std::time::SystemTime>, PathBuf)> = entries
+        let mut copies: Vec<(Option<SystemTime>, PathBuf)> = entries
             .filter(|entry| entry.path().extension().is_some_and(|extension| extension == "db"))
-            .map(|entry| (entry.metadata().and_then(|found| found.modified()).ok(), entry.path()))
+            .map(|entry| {
+                let made = entry.metadata().and_then(|found| found.modified()).ok();
+                (made.filter(|made| *made <= latest), entry.path())
+            })
             .collect();
         copies.sort_by(|one, other| other.cmp(one));
         copies.into_iter().map(|(_, path)| path).collect()

@@ -226,7 +226,7 @@ impl Worker<'_> {
         };
         self.check_home()?;
         let name = file_name(&queued);
-        if !self.at_once && run.retries.jobs.get(&name).is_some_and(|retry| retry.next > (self.now)()) {
+        if !self.at_once && run.retries.jobs.get(&name).is_some_and(|retry| !retry.is_due((self.now)())) {
             return Ok(Next::Stays);
         }
         let done = match self.process_job(job, &name, run) {

@@ -6,7 +6,7 @@ use std::iter;
 use tidegate_core::feature::memory::summary;
 use tidegate_core::feature::memory::summary::{RelaySummary, StoredRelay};
 use tidegate_core::time::Millis;
-use tidegate_state::feature::memory::retries::{MOST, Retries, Retry};
+use tidegate_state::feature::memory::retries::{LONGEST_PAUSE_MS, MOST, Retries, Retry};
 
 use super::relay_rows::LOCAL;
 use super::{NoSummary, Worker, WorkerEvent, WorkerReport};
@@ -15,7 +15,7 @@ use crate::record::{LogRow, LogSummary, Record};
 use crate::store::Put;
 
 /// The last pause repeats: once a day without end.
-const DELAYS_MS: [u64; 5] = [60_000, 600_000, 3_600_000, 6 * 3_600_000, 24 * 3_600_000];
+const DELAYS_MS: [u64; 5] = [60_000, 600_000, 3_600_000, 6 * 3_600_000, LONGEST_PAUSE_MS];
 
 /// After this many failures in a row, the remaining relays wait as if each had failed.
 const PATIENCE: u32 = 3;
@@ -48,7 +48,7 @@ impl Worker<'_> {
         let mut due: Vec<(Millis, String)> = retries
             .summaries
             .iter()
-            .filter(|(_, retry)| self.at_once || retry.next <= now)
+            .filter(|(_, retry)| self.at_once || retry.is_due(now))
             .map(|(uid, retry)| (retry.next, uid.clone()))
             .collect();
         due.sort_unstable();

@@ -54,6 +54,28 @@ fn copies_are_made_once_a_day_and_few_are_kept() {
     assert!(copies[0].to_string_lossy().contains(&at(5 * 24 * 60).day()), "{copies:?}");
 }
 
+/// Made while the clock was a year ahead: newer copies do not go for it, and it is not what a damaged store is restored from.
+#[test]
+fn a_copy_from_the_future_is_the_oldest() {
+    let machine = Machine::new();
+    let year = 365 * 24 * 60;
+    let mut memory = machine.filled();
+    drop(memory);
+    memory = machine.open_at(at(year)).unwrap();
+    let ahead = memory.backup_if_due().unwrap().unwrap();
+    let later = std::time::SystemTime::now() + std::time::Duration::from_hours(365 * 24);
+    fs::File::options().write(true).open(&ahead).unwrap().set_modified(later).unwrap();
+    drop(memory);
+    for day in 1..5 {
+        let mut memory = machine.open_at(at(day * 24 * 60)).unwrap();
+        let copy = memory.backup_if_due().unwrap().unwrap();
+        let copies = machine.home().copies();
+        assert_eq!(copies[0], copy);
+        assert_eq!(copies.len(), 3.min(day as usize + 1));
+        assert_eq!(ahead.exists(), day < 3);
+    }
+}
+
 /// After damage of any kind, everything in the backup and in the readable rest of the file is there again,
 /// and it is reported.
 #[test]

@@ -225,14 +225,26 @@ pub fn prune(folder: &Path, now: Millis, days: u64) -> io::Result<usize> {
 /// Sessions can be resumed for a long time, and their marks are small.
 const SESSION_DAYS: u64 = 90;
 
+/// After a longer pause a wrong clock is as likely as an old file: the day is marked, and the next one deletes.
+const LONG_PAUSE_MS: u64 = 3 * 86_400_000;
+const DOUBTED: &str = " after a long pause";
+
 /// Once a day, at a session's start: deletes old journal files and the folders of sessions that have been silent for
-/// long, never that of the `current` one. Best effort; the next day tries again.
+/// long, never that of the `current` one. Best effort; the next day tries again. A clock that is a year ahead, and is
+/// corrected within a day, deletes nothing.
 pub fn keep_house(state: &StateDir, current: &SessionId, now: Millis, days: u64) {
     let stamp = state.root().join("kept");
-    if fs::read_to_string(&stamp).is_ok_and(|day| day == now.day()) {
+    let (last, today) = (fs::read_to_string(&stamp).unwrap_or_default(), now.day());
+    if last.strip_suffix(DOUBTED).unwrap_or(&last) == today {
         return;
     }
-    let _ = crate::file::replace::copy(&stamp, now.day().as_bytes());
+    let kept = Millis::from_iso(&format!("{last}T00:00:00Z"));
+    let is_long = kept.is_some_and(|kept| now.since(kept).max(kept.since(now)) > LONG_PAUSE_MS);
+    let doubt = if is_long { DOUBTED } else { "" };
+    let _ = crate::file::replace::copy(&stamp, format!("{today}{doubt}").as_bytes());
+    if is_long {
+        return;
+    }
     let _ = prune(&state.journal(), now, days);
     let limit = UNIX_EPOCH + Duration::from_millis(now.0.saturating_sub(days.max(SESSION_DAYS) * 86_400_000));
     for folder in fs::read_dir(state.sessions()).into_iter().flatten().flatten().map(|entry| entry.path()) {
@@ -348,6 +360,30 @@ mod tests {
         crate::file::append::open(&state.journal().join("2026-01-01.jsonl")).unwrap();
         keep_house(&state, &ids[0], now, 30);
         assert_eq!(list_files(&state.journal()).unwrap().len(), 1, "not twice a day");
+    }
+
+    #[test]
+    fn a_clock_that_jumps_deletes_nothing_before_the_next_day() {
+        let folder = tempfile::tempdir().unwrap();
+        let env = crate::place::PlaceEnv { state_dir: Some(folder.path().join("s")), ..Default::default() };
+        let state = StateDir::open(&env).unwrap();
+        let current = SessionId::parse("current").unwrap();
+        let at = |text: &str| Millis::from_iso(&format!("{text}T12:00:00Z")).unwrap();
+        let old = state.journal().join("2026-11-01.jsonl");
+        crate::file::append::open(&old).unwrap();
+        for (day, stays) in [
+            ("2026-11-15", true),
+            // A year ahead, twice on that day, and back.
+            ("2027-11-15", true),
+            ("2027-11-15", true),
+            ("2026-11-15", true),
+            // A person who was away.
+            ("2026-12-15", true),
+            ("2026-12-16", false),
+        ] {
+            keep_house(&state, &current, at(day), 30);
+            assert_eq!(old.exists(), stays, "{day}");
+        }
     }
 
     #[test]

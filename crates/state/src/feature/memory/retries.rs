@@ -39,6 +39,16 @@ pub struct Retry {
     pub lang: Option<Lang>,
 }
 
+/// No try is set further away than this.
+pub const LONGEST_PAUSE_MS: u64 = 24 * 3_600_000;
+
+impl Retry {
+    /// Also if the clock moved back since, or it would wait as long again.
+    pub fn is_due(&self, now: Millis) -> bool {
+        self.next <= now || self.next.since(now) > LONGEST_PAUSE_MS
+    }
+}
+
 /// An unreadable file counts as empty: the spool and the store know the work, and it is only tried sooner.
 pub fn read(state: &StateDir) -> Retries {
     let bytes = bounded::read(&file_path(state), LARGEST).unwrap_or_default();
@@ -74,6 +84,13 @@ fn file_path(state: &StateDir) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_time_that_no_pause_reaches_was_set_by_a_wrong_clock() {
+        let due = |next: u64| Retry { tries: 1, next: Millis(next), lang: None }.is_due(Millis(1_000));
+        assert!(due(1_000) && !due(1_001) && !due(1_000 + LONGEST_PAUSE_MS));
+        assert!(due(1_001 + LONGEST_PAUSE_MS));
+    }
 
     #[test]
     fn what_was_written_is_read_and_damage_is_nothing() {
