@@ -1,0 +1,495 @@
+//! English: "forget the rule about …", "you can …", "you don't have to …", and orders.
+//!
+//! A prompt becomes acts: verbs with what they name. An act lifts a constraint if it does what the constraint forbids: with
+//! the same verb or one of its class, and with everything that the constraint names.
+
+mod act;
+mod clause;
+mod gist;
+
+use super::ConstraintKind;
+use crate::text::word_list::{Words, among};
+use act::{ALLOWED, Act, GENERAL, PLACES, acts, head_of, subject};
+use clause::{ADVERBS, Clause, DENIALS, Token, clauses, content, has, is_alike, owned, word};
+use gist::{Gist, LANGUAGES, is_path};
+
+/// They stand for what the person asked for.
+const RULES: Words = "rule rules limit limits constraint constraints restriction restrictions requirement requirements said ban \
+     freeze embargo thing";
+
+/// The permission comes later, or perhaps never.
+const CONDITIONS: Words = "if once when unless until after whenever provided assuming";
+
+/// Verbs of one meaning. What must not be touched must not be changed in any way.
+const CHANGE: Words = "touch chang edit modify updat alter rewrit adapt adjust refactor renam reorganis reorganiz reformat fix clean \
+     replac regener extend improv correct simplify rework restyl redesign patch tweak migr delet remov break bump redo restructur";
+const SAME: [Words; 13] = [
+    "add introduc install use hav have creat writ bring includ pull import load put tak get",
+    "use import load switch go adopt tak add",
+    "deploy ship releas publish roll",
+    "run execut start kick launch trigger",
+    "print log output writ emit",
+    "delet remov drop wip purg eras get clean",
+    "renam",
+    "creat add mak put",
+    "upgrad bump updat",
+    "merg",
+    "install add",
+    "send post submit publish",
+    "open creat rais",
+];
+
+/// They do what their object says: "do the release", "start coding".
+const LIGHT: Words = "do mak start begin run perform giv cut execut";
+
+/// What belongs to the work at hand.
+const WORK: Words = "chang work cod code diff fix everyth anything messag short stag product branch remote origin main master prod pr request \
+     test document titl it rest list far";
+
+/// Another one of the same kind.
+const OTHERS: Words = "stag dev local temp temporary internal privat own feature fork sandbox demo helper scratch test unit except main-test";
+
+const LIBRARIES: Words = "dependency packag librar library gem crat modul plugin";
+
+/// What a sentence takes back.
+pub(super) enum Lift {
+    /// All rules.
+    All,
+    Several(Vec<Part>),
+}
+
+pub(super) enum Part {
+    /// "Forget the rule about …": the stems of its subject, and whether it names a rule.
+    TakesBack { subject: Vec<String>, names_rule: bool },
+    Acts(Act),
+    /// "You don't have to …"
+    Releases { stems: Vec<String> },
+    /// "The parser is no longer off limits": the stems of its subject.
+    Frees { subject: Vec<String> },
+    /// "Use X": X.
+    Uses { what: String, stem: String },
+    /// "CI is green now": its words.
+    States { stems: Vec<String> },
+    /// "English is fine": the language, and what it is for.
+    Speaks { language: String, stems: Vec<String> },
+    /// "Do the rest in one go."
+    Together,
+    /// "Explain it in detail."
+    AtLength,
+    /// "As many as you need."
+    WithoutLimit,
+}
+
+/// "Can you commit it?" orders to commit. Other questions say nothing.
+pub(super) fn without_request(sentence: &str) -> &str {
+    let clean = sentence.trim_end_matches(['?', '.', '!']);
+    let is_word = |word: &str, list| among(list, &word.trim_matches(',').to_lowercase());
+    let mut rest = clean;
+    loop {
+        let (first, after) = rest.split_once(' ').unwrap_or((rest, ""));
+        if is_word(first, "can could would will") && is_word(after.split(' ').next().unwrap_or_default(), "you") {
+            return after.split_once(' ').map_or("", |(_, order)| order);
+        }
+        if !is_word(first, ADVERBS) || after.is_empty() {
+            return if clean.len() < sentence.len() && sentence.ends_with('?') { "" } else { sentence };
+        }
+        rest = after;
+    }
+}
+
+impl Lift {
+    /// `before`: the sentence before it.
+    pub(super) fn of(sentence: &str, before: &str, restates: bool) -> Option<Lift> {
+        let clauses = clauses(sentence);
+        let is_conditional = clauses.iter().any(|clause| is_on_condition(clause));
+        let mut antecedent = clauses_subject(before);
+        let mut parts = Vec::new();
+        for clause in &clauses {
+            match takes_back(clause).filter(|_| !restates) {
+                Some(TakenBack::All) => return Some(Lift::All),
+                Some(TakenBack::Part(part)) => parts.push(part),
+                None if is_conditional => {}
+                None => {
+                    parts.extend(releases(clause));
+                    parts.extend(frees(clause));
+                    parts.extend(acts(clause, &antecedent).into_iter().map(Part::Acts));
+                    parts.extend(opposites(clause));
+                    parts.extend(states(clause));
+                }
+            }
+            if !is_conditional {
+                parts.extend(uses(clause));
+            }
+            let own = subject(clause);
+            if !own.is_empty() {
+                antecedent = own;
+            }
+        }
+        (!parts.is_empty()).then_some(Lift::Several(parts))
+    }
+
+    pub(super) fn covers(&self, constraint: &str) -> bool {
+        match self {
+            Lift::All => true,
+            Lift::Several(parts) => {
+                let gist = Gist::of(constraint);
+                parts.iter().any(|part| gist.is_covered_by(part))
+            }
+        }
+    }
+}
+
+fn clauses_subject(sentence: &str) -> Vec<String> {
+    clauses(sentence).first().map(|clause| subject(clause)).unwrap_or_default()
+}
+
+fn is_on_condition(clause: &[Token]) -> bool {
+    clause.iter().enumerate().any(|(at, token)| {
+        let next = word(clause, at + 1);
+        // "After all", "just this once", "run it once".
+        let is_once = token.word == "once" && (at + 1 == clause.len() || at > 0 && word(clause, at - 1) == "this" || next == "before");
+        among(CONDITIONS, &token.word)
+            && !is_mere_courtesy(clause, at)
+            && next != "all"
+            && !is_once
+            && !(token.word == "after" && has(clause, RULES))
+            && word(clause, 0) != "i"
+    })
+}
+
+enum TakenBack {
+    All,
+    Part(Part),
+}
+
+fn takes_back(clause: &[Token]) -> Option<TakenBack> {
+    let (at, subject) = clause.iter().enumerate().find_map(|(at, token)| {
+        let before = at.checked_sub(1).map_or("", |before| clause[before].word.as_str());
+        match token.word.as_str() {
+            "forget" | "ignore" | "drop" | "scrap" | "lift" | "relax" | "disregard" | "waive" => {
+                Some((at, &clause[at + 1..]))
+            }
+            "scratch" | "revoke" | "withdraw" | "cancel" | "rescind" => Some((at, &clause[at + 1..])),
+            "mind" if before == "my" && has(&clause[..at], "changed change") => {
+                Some((at - 2, &clause[at + 1..]))
+            }
+            "off" | "over" | "void" | "obsolete" | "revoked" | "cancelled" | "canceled" | "withdrawn"
+            | "moot" | "history"
+                if among("is are", before) =>
+            {
+                Some((at, &clause[..at]))
+            }
+            "mind" if before == "never" => Some((at - 1, &clause[at + 1..])),
+            "lifted" | "dropped" | "gone" if has(&clause[..at], "is are") => Some((at, &clause[..at])),
+            "apply" | "applies" | "holds" | "stands" | "counts"
+                if among("doesn't don't longer not", before) =>
+            {
+                let from = clause[..at].iter().position(|token| among("no doesn't don't not", &token.word));
+                Some((from?, &clause[..from?]))
+            }
+            _ => None,
+        }
+    })?;
+    if has(&clause[..at], DENIALS) || !is_open(&clause[..at], clause[at].word.as_str()) {
+        return None;
+    }
+    let names_rule = has(subject, RULES);
+    // "The 300 line rule in generated files" is about 300 lines.
+    let rule = subject.iter().position(|token| among(RULES, &token.word)).unwrap_or(0);
+    let subject = if content(&subject[..rule]).is_empty() { subject } else { &subject[..rule] };
+    let is_forget = among("forget changed", &clause[at].word);
+    let of: Vec<String> = (content(subject).into_iter())
+        .filter(|stem| !among("rul limit constraint restrict requir said ban thing old earli previou", stem))
+        .map(str::to_owned)
+        .collect();
+    let says_all = names_rule && has(subject, "all everything any every");
+    let only_all = of.iter().all(|stem| stem == "anything" || stem == "far");
+    if says_all && only_all {
+        return Some(TakenBack::All);
+    }
+    if !names_rule && !is_forget || of.is_empty() {
+        return None;
+    }
+    Some(TakenBack::Part(Part::TakesBack { subject: of, names_rule }))
+}
+
+/// "Please forget …", "you can drop …"; not "you seem to forget …".
+fn is_open(head: &[Token], verb: &str) -> bool {
+    if among(
+        "off over void obsolete revoked cancelled canceled withdrawn moot history stands counts changed",
+        verb,
+    ) {
+        return true;
+    }
+    if among("lifted dropped gone never mind no not doesn't don't", verb) {
+        return true;
+    }
+    let is_known = |token: &Token| {
+        among(ADVERBS, &token.word)
+            || among("you can could may let's lets we should feel free to", &token.word)
+    };
+    let speaks_to = head.iter().position(|token| token.word == "you");
+    let permits = |at: usize| head.get(at + 1).is_some_and(|next| among("can could may should", &next.word));
+    head.iter().all(is_known) && speaks_to.is_none_or(permits)
+}
+
+/// "If needed", "whenever you like" and "fine if you do it": no real condition.
+fn is_mere_courtesy(clause: &[Token], at: usize) -> bool {
+    let word = |at: usize| clause.get(at).map_or("", |token| token.word.as_str());
+    among("needed necessary required possible helpful useful", word(at + 1))
+        || word(at + 1) == "you" && among("need want like think feel must have wish see", word(at + 2))
+        || word(at) == "if" && at > 0 && among(ALLOWED, word(at - 1)) && word(at + 1) == "you"
+}
+
+/// "… is no longer off limits", "… is fair game", "… is open again".
+fn frees(clause: &[Token]) -> Option<Part> {
+    let word = |at: usize| word(clause, at);
+    let verb = clause.iter().position(|token| among("is are isn't aren't", &token.word))?;
+    let denied = among("isn't aren't", word(verb)) || word(verb + 1) == "no" || word(verb + 1) == "not";
+    let rest = &clause[verb + 1..];
+    let was_closed = has(rest, "off-limits forbidden frozen prohibited taboo banned locked read-only")
+        || rest.windows(2).any(|pair| pair[0].word == "off" && pair[1].word == "limits");
+    let is_over = denied && was_closed && has(rest, "longer anymore more now");
+    let is_open = !denied
+        && (rest.windows(2).any(|pair| pair[0].word == "fair" && pair[1].word == "game")
+            || has(rest, "unlocked unfrozen open writable") && has(rest, "again now"));
+    let subject: Vec<String> = content(&clause[..verb]).into_iter().map(str::to_owned).collect();
+    ((is_over || is_open) && !subject.is_empty()).then_some(Part::Frees { subject })
+}
+
+
+/// "You don't have to …", "no longer needed", "without asking", "skip the tests this time".
+fn releases(clause: &[Token]) -> Option<Part> {
+    let is_denied = clause.windows(2).any(|pair| {
+        let (first, second) = (pair[0].word.as_str(), pair[1].word.as_str());
+        among("don't doesn't needn't no longer not without stop", first)
+            && among("have need needs needed required necessary asking ask checking confirming", second)
+    });
+    let names_none = word(clause, 0) == "no" && has(clause, "needed required necessary need");
+    let at = clause.iter().position(|token| !among(ADVERBS, &token.word))?;
+    let skips = among("skip omit", word(clause, at)) || word(clause, at) == "leave" && has(clause, "out");
+    (is_denied || names_none || skips || word(clause, at) == "don't" && word(clause, at + 1) == "ask").then(|| {
+        let stems = content(clause).into_iter();
+        let stems = stems.filter(|stem| !among("need requir necessary skip omit stop", stem));
+        Part::Releases { stems: owned(stems.collect()) }
+    })
+}
+
+/// What is the contrary of a wish: another language, all at once, longer.
+fn opposites(clause: &[Token]) -> Vec<Part> {
+    let mut found = Vec::new();
+    if has(clause, "don't not never") {
+        return found;
+    }
+    let holds = |first: &str, second: &str| clause.windows(2).any(|pair| pair[0].word == first && pair[1].word == second);
+    if holds("one", "go") || holds("at", "once") || holds("all", "together") || holds("without", "stopping") {
+        found.push(Part::Together);
+    }
+    let is_long = holds("in", "detail") || holds("more", "detail") || holds("long", "version") || holds("full", "explanation");
+    if is_long || has(clause, "explain describe elaborate answer answers") && has(clause, "long longer detailed thoroughly fully") {
+        found.push(Part::AtLength);
+    }
+    let as_needed = clause.windows(4).any(|four| {
+        four[0].word == "as" && among("many much long", &four[1].word)
+    }) && has(clause, "need want like takes");
+    if as_needed || holds("over", "the") && has(clause, "limit") || has(clause, "exceed") {
+        found.push(Part::WithoutLimit);
+    }
+    let language = clause.iter().find(|token| among(LANGUAGES, &token.word));
+    let is_chosen = has(clause, "answer reply write switch use speak respond fine ok okay can may back again");
+    if let Some(language) = language.filter(|_| is_chosen) {
+        let other = "answer reply writ switch use speak respond back again";
+        let stems = content(clause).into_iter().filter(|stem| *stem != language.stem && !among(other, stem));
+        found.push(Part::Speaks { language: language.word.clone(), stems: owned(stems.collect()) });
+    }
+    found
+}
+
+/// "CI is green now", "review is done".
+fn states(clause: &[Token]) -> Option<Part> {
+    if has(clause, DENIALS) || among("is are does did make get wait", word(clause, 0)) || has(clause, "waiting still almost will should") {
+        return None;
+    }
+    let stems = owned(content(clause));
+    (stems.len() > 1 || !stems.is_empty() && has(clause, "is are")).then_some(Part::States { stems })
+}
+
+/// "Use npm", "you can use npm again", "switch to npm".
+fn uses(clause: &[Token]) -> Option<Part> {
+    let begins = |at: &usize| match word(clause, *at) {
+        "use" | "prefer" => true,
+        "switch" | "move" | "back" => word(clause, at + 1) == "to",
+        "go" => word(clause, at + 1) == "with",
+        _ => false,
+    };
+    let at = (0..clause.len()).find(begins)?;
+    let opens = clause[..at]
+        .iter()
+        .all(|token| among(ADVERBS, &token.word) || among("you can may let's lets", &token.word));
+    let what = at + if among("use prefer", word(clause, at)) { 1 } else { 2 };
+    let ends = among("now again here instead for please not over rather after then too anyway everywhere", word(clause, what + 1));
+    let name = clause.get(what)?;
+    (opens && (ends || what + 1 == clause.len()))
+        .then(|| Part::Uses { what: name.word.clone(), stem: name.stem.clone() })
+}
+
+fn is_same_verb(own: &str, other: &str) -> bool {
+    own == other
+        || among("touch chang edit modify alter updat break", own) && among(CHANGE, other)
+        || SAME.iter().any(|same| own_class(own, same) && among(same, other))
+}
+
+/// A class is of the verb that it begins with.
+fn own_class(own: &str, same: &str) -> bool {
+    same.split(' ').next() == Some(own) || !among(SAME[0], own) && among(same, own)
+}
+
+impl Gist {
+    fn is_covered_by(&self, part: &Part) -> bool {
+        let count = |stems: &[String]| stems.iter().filter(|stem| self.all.contains(stem)).count();
+        match part {
+            Part::TakesBack { subject, names_rule } => {
+                let is_size = *names_rule && self.has_number && subject.iter().all(|stem| among("siz length lin", stem));
+                is_size || super::is_about(count(subject), subject.len(), self.all.len(), *names_rule)
+            }
+            Part::Releases { stems } => self.is_released_by(stems),
+            Part::Frees { subject } => {
+                let shared = count(subject);
+                self.kind == ConstraintKind::Forbids
+                    && shared == subject.len()
+                    && shared * 2 >= self.stems.len()
+            }
+            Part::Acts(act) => match self.kind {
+                ConstraintKind::Requires => self.is_rejected(act),
+                ConstraintKind::Limits => self.is_exceeded_by(act),
+                ConstraintKind::Forbids => self.is_broken_by(act),
+            },
+            Part::Uses { what, stem } => {
+                let is_forbidden = self.kind == ConstraintKind::Forbids
+                    && self.verb.as_deref() == Some("use")
+                    && self.stems.first() == Some(stem);
+                self.rejected.as_ref() == Some(what) || is_forbidden
+            }
+            Part::States { stems } => {
+                let is_met = !self.until.is_empty() && self.until.iter().all(|stem| stems.contains(stem));
+                is_met && stems.first().is_some_and(|first| self.until.contains(first)) && stems.len() <= self.until.len() + 2
+            }
+            Part::Speaks { language, stems } => {
+                let other = self.language.as_ref().is_some_and(|own| own != language);
+                other && stems.iter().all(|stem| self.all.contains(stem))
+            }
+            Part::Together => self.singly,
+            Part::AtLength => self.short,
+            Part::WithoutLimit => self.kind == ConstraintKind::Limits && self.has_number,
+        }
+    }
+
+    fn is_released_by(&self, stems: &[String]) -> bool {
+        let mere = "ask check confirm time now first each every back bother anymore more";
+        if self.asks && stems.iter().any(|stem| among("ask check confirm", stem)) {
+            return stems.iter().all(|stem| among(mere, stem) || self.all.contains(stem));
+        }
+        let shared = self.all.iter().filter(|stem| stems.contains(stem)).count();
+        // "No need to ask any more" names nothing else.
+        let names_deed = !stems.is_empty() && stems.iter().all(|stem| self.all.contains(stem))
+            && stems.iter().any(|stem| !among(GENERAL, stem));
+        let is_named = shared > 0 && shared * 5 >= self.all.len() * 3;
+        match self.kind {
+            ConstraintKind::Requires => is_named || names_deed,
+            ConstraintKind::Limits => is_named,
+            ConstraintKind::Forbids => false,
+        }
+    }
+
+    /// "Spaces are fine", for "tabs, not spaces".
+    fn is_rejected(&self, act: &Act) -> bool {
+        let rejected = self.rejected.as_deref();
+        act.verb.is_none() && matches!(act.object.as_slice(), [one] if rejected.is_some_and(|what| what.starts_with(one.as_str())))
+    }
+
+    fn is_exceeded_by(&self, act: &Act) -> bool {
+        let verb = act.verb.as_deref().unwrap_or("be");
+        let within = |name: &str| self.path.as_deref().is_some_and(|path| name.starts_with(path.trim_end_matches('/')));
+        if self.path.is_some() && among(CHANGE, verb) {
+            // "Also change packages/web", where only packages/api was to be changed.
+            let place = act.places.iter().filter(|(place, _)| among(PLACES, place));
+            let mut targets = act.object.iter().chain(place.flat_map(|(_, stems)| stems));
+            if targets.any(|name| is_path(name) && !within(name)) {
+                return true;
+            }
+        }
+        let all = self.stems.iter().all(|stem| act.names().any(|name| name == stem) || act.verb.as_ref() == Some(stem));
+        let same_verb = self.all.iter().any(|stem| among(CHANGE, stem)) && among(CHANGE, verb);
+        let other = act.head().is_some_and(|head| !among(GENERAL, head) && !self.all.iter().any(|stem| stem == head));
+        act.exceeds && (all || act.is_permission && same_verb && other && !act.names().any(within))
+    }
+
+    /// Whether the act does what is forbidden.
+    fn is_broken_by(&self, act: &Act) -> bool {
+        let needed = self.needed();
+        let verb = act.verb.as_deref();
+        let names = |stem: &str| act.names().any(|name| is_alike(stem, name));
+        // "Do the release", "force-push it", "no commits".
+        let does = |stem: &str| {
+            verb.is_some_and(|verb| is_alike(stem, verb) && (self.verb.is_none() || self.verb.as_deref().is_some_and(|own| among(LIGHT, own) || is_alike(own, verb))))
+        };
+        let is_light = verb.is_some_and(|verb| among(LIGHT, verb))
+            && act.head().is_some_and(|head| self.verb.as_deref() == Some(head) || self.verb.as_deref().is_none_or(|own| among("do writ", own)) && needed.contains(&head));
+        let same_verb = match (&self.verb, verb) {
+            (Some(own), Some(other)) => {
+                is_same_verb(own, other) || is_alike(own, other)
+                    || among(LIGHT, own) && needed.iter().any(|stem| is_alike(stem, other))
+                    || own == "writ" && self.all.iter().any(|stem| stem == "cod") && among("imple cod", other)
+            }
+            (None, Some(other)) => among(SAME[0], other) || needed.iter().any(|stem| is_alike(stem, other)),
+            (Some(own), None) => among("use hav add creat", own) || act.head().is_some_and(|head| head == own),
+            (None, None) => true,
+        };
+        if !same_verb && !is_light {
+            return false;
+        }
+        if self.installs_library(act) {
+            return true;
+        }
+        // The old ones may always be installed.
+        if self.only_new && self.verb.is_none() && act.is_definite && !act.is_permission {
+            return false;
+        }
+        if !act.is_permission && act.names().any(|name| among(OTHERS, name) && !self.all.iter().any(|stem| stem == name)) {
+            return false;
+        }
+        let is_named = needed.iter().all(|stem| names(stem) || does(stem) || is_light && self.verb.as_deref() == Some(*stem));
+        if needed.is_empty() {
+            let own: Vec<&String> = act.object.iter().filter(|stem| !among(WORK, stem) && self.verb.as_ref() != Some(stem)).collect();
+            // A permission for one thing does not lift what holds for all.
+            return own.is_empty() && (self.for_now || !self.all.is_empty())
+                || own.iter().all(|stem| self.stems.contains(stem)) && !self.stems.is_empty()
+                || self.any && act.points;
+        }
+        if !is_named {
+            // "Bump it", after "don't bump any packages".
+            let points = act.object.is_empty() && verb == self.verb.as_deref();
+            return points && self.any && act.points || points && self.for_now && act.places.is_empty();
+        }
+        let own = |stem: &str| needed.iter().any(|needed| is_alike(needed, stem)) || self.verb.as_deref() == Some(stem);
+        match act.head() {
+            Some(head) if own(head) => true,
+            // "Implement it in the workflows" changes the workflows.
+            Some(_) => {
+                act.places.iter().any(|(place, stems)| {
+                    among(PLACES, place) && head_of(stems).is_some_and(own) && !among("read", place)
+                }) && (needed.len() == 1 || act.object.iter().any(|stem| own(stem)))
+                    && self.verb.as_deref().is_some_and(|own| among("touch chang edit modify alter", own))
+                    && verb.is_some_and(|verb| among(CHANGE, verb) || among("imple add put", verb))
+            }
+            None => true,
+        }
+    }
+
+    /// "Just install zod", where no library was to be added.
+    fn installs_library(&self, act: &Act) -> bool {
+        let is_about = self.needed().iter().all(|stem| among(LIBRARIES, stem)) && !self.needed().is_empty();
+        let installs = act.verb.as_deref() == Some("install") || act.verb.as_deref() == Some("pull");
+        is_about && installs && !act.is_definite && act.head().is_some_and(|head| !among(LIBRARIES, head))
+    }
+}
