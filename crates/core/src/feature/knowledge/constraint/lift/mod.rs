@@ -41,7 +41,7 @@ pub(super) fn lifted_by<'k, C: AsRef<str>>(
         let Some(lift) = japanese::Lift::of(sentence) else { return Vec::new() };
         return known.filter(|constraint| lift.covers(constraint)).collect();
     }
-    let sentence = english::without_request(sentence);
+    let sentence = english::without_consent(english::without_request(sentence));
     // "…, said Alice"
     if sentence.is_empty() || super::english::is_of_others(sentence) || sentence.contains(", said ") {
         return Vec::new();

@@ -6,17 +6,20 @@ use crate::text::word_list::{Words, among};
 pub(super) const ALLOWED: Words = "fine ok okay alright acceptable allowed permitted welcome";
 
 /// The permission is not for now, or not for here.
-const ELSEWHERE: Words = "wish tomorrow later someday sandbox theoretically said says maybe perhaps myself monday next";
+const ELSEWHERE: Words = "wish tomorrow later someday sandbox theoretically said says maybe perhaps except myself monday next";
 
 /// They begin what a verb does not have as its own object.
 const PREPOSITIONS: Words =
     "to on in into onto inside within under against from with without for about at as by of over via through like until since";
 
 /// Where something is changed.
-pub(super) const PLACES: Words = "to in into inside within under on onto";
+pub(super) const PLACES: Words = "to in into inside within";
 
 /// After the object.
-const ENDS: Words = "and then so because since while though although instead or which who that's so if";
+const ENDS: Words = "and then so because since while though although instead or which who if before after once";
+
+/// "Pull in a library."
+const PARTICLES: Words = "pull bring hook roll";
 
 const POINTERS: Words = "it them this that these those everything all one";
 
@@ -25,7 +28,9 @@ pub(super) struct Act {
     /// The stem; none in "npm is fine".
     pub(super) verb: Option<String>,
     pub(super) object: Vec<String>,
+    /// "It", and what that may be.
     pub(super) points: bool,
+    pub(super) antecedent: Vec<String>,
     /// "The dependencies" are known already.
     pub(super) is_definite: bool,
     /// After prepositions, each with it.
@@ -37,13 +42,13 @@ pub(super) struct Act {
 
 impl Act {
     pub(super) fn head(&self) -> Option<&str> {
-        head_of(&self.object)
+        head_of(if self.points { &self.antecedent } else { &self.object })
     }
 
     /// Everything that it names.
     pub(super) fn names<'a>(&'a self) -> impl Iterator<Item = &'a str> {
         let places = self.places.iter().flat_map(|(_, stems)| stems);
-        self.object.iter().chain(places).map(String::as_str)
+        self.object.iter().chain(&self.antecedent).chain(places).map(String::as_str)
     }
 }
 
@@ -150,21 +155,28 @@ fn act_at(clause: &[Token], verb: usize, is_permission: bool, antecedent: &[Stri
     if matches!(own.word.as_str(), "be") {
         return None;
     }
-    let end = rest.iter().position(|token| among(ENDS, &token.word)).unwrap_or(rest.len());
-    let (object, points, places) = named(&rest[..end]);
-    let mut act = Act {
-        verb: Some(own.stem.clone()),
-        is_definite: has(&rest[..end.min(2)], "the our my these those"),
+    let rest = &rest[usize::from(among(PARTICLES, &own.word) && among("in out", next))..];
+    let end = |list| rest.iter().position(|token| among(list, &token.word)).unwrap_or(rest.len());
+    let (object, points, _) = named(&rest[..end(ENDS)]);
+    // "Implement 1 and 3 in the workflows."
+    let (_, _, places) = named(&rest[..end("so because since which who if before after once")]);
+    let mut places = places;
+    if has(rest, "there") {
+        places.push(("in".to_owned(), antecedent.to_vec()));
+    }
+    // "Go ahead with the release."
+    let goes_ahead = own.word == "with" && verb > 0 && word(clause, verb - 1) == "ahead";
+    let antecedent = if points { antecedent.to_vec() } else { Vec::new() };
+    Some(Act {
+        verb: Some(if goes_ahead { "do".to_owned() } else { own.stem.clone() }),
+        is_definite: has(&rest[..rest.len().min(1)], "the our my these those"),
         object,
         points,
+        antecedent,
         places,
         is_permission,
         exceeds: has(clause, "outside beyond more longer other else exceed too also well"),
-    };
-    if act.points && act.object.is_empty() {
-        act.object = antecedent.to_vec();
-    }
-    Some(act)
+    })
 }
 
 /// The object of a verb, whether it only points at one, and what follows each preposition.
@@ -202,13 +214,13 @@ pub(super) fn subject(clause: &[Token]) -> Vec<String> {
 fn predicate(clause: &[Token]) -> Option<Act> {
     let at = (1..clause.len()).find(|at| {
         let before = clause[..*at].iter().rev().take(2);
-        let is_fine = among(ALLOWED, word(clause, *at)) && before.clone().any(|token| among("is are", &token.word));
+        let is_fine = among(ALLOWED, word(clause, *at)) && before.clone().any(|token| among("is are be", &token.word));
         let may_be = word(clause, *at) == "be" && among("may can", word(clause, *at - 1));
         is_fine && word(clause, at + 1) != "with" || may_be
     })?;
     let may_be = word(clause, at) == "be";
     let after = &clause[at + 1..];
-    let end = clause[..at].iter().position(|token| among("is are may can", &token.word))?;
+    let end = clause[..at].iter().position(|token| among("is are may can would", &token.word))?;
     let from = skip_adverbs(clause, 0);
     let subject = clause.get(from..end).filter(|subject| !subject.is_empty())?;
     let points = among("it that this", &subject[0].word);
@@ -232,5 +244,5 @@ fn predicate(clause: &[Token]) -> Option<Act> {
     if may_be && participle.is_none() {
         places.push(("be".to_owned(), owned(content(after))));
     }
-    Some(Act { verb, object, points: false, is_definite: false, places, is_permission: true, exceeds })
+    Some(Act { verb, object, points: false, antecedent: Vec::new(), is_definite: false, places, is_permission: true, exceeds })
 }

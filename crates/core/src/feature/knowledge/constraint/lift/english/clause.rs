@@ -32,7 +32,8 @@ pub(super) struct Token {
 pub(super) type Clause = Vec<Token>;
 
 /// Stems of short forms.
-const SHORT: [(&str, &str); 7] = [
+const SHORT: [(&str, &str); 8] = [
+    ("apis", "api"),
     ("dep", "dependency"),
     ("db", "database"),
     ("repo", "repository"),
@@ -122,10 +123,10 @@ pub(super) fn owned(stems: Vec<&str>) -> Vec<String> {
     stems.into_iter().map(str::to_owned).collect()
 }
 
-/// The same word, or a part of the other one: "lock" and "package-lock".
-pub(super) fn is_alike(one: &str, other: &str) -> bool {
-    let part_of = |whole: &str, part: &str| {
-        whole.contains(['-', '_']) && whole.split(['-', '_']).any(|piece| piece == part || stem_of(piece) == part)
-    };
-    one == other || part_of(one, other) || part_of(other, one)
+/// `own` is the other word, or has it as a part: "package-lock" and "lock".
+pub(super) fn is_alike(own: &str, other: &str) -> bool {
+    own == other
+        || other.split_once('.').is_some_and(|(name, _)| name.len() > 3 && stem_of(name) == own)
+        || own.contains(['-', '_'])
+            && own.split(['-', '_']).any(|piece| piece == other || stem_of(piece) == other)
 }

@@ -15,9 +15,17 @@ pub(super) struct Gist {
     pub(super) only_new: bool,
     /// Of any kind.
     pub(super) any: bool,
+    pub(super) anything: bool,
     /// All words of the sentence.
     pub(super) all: Vec<String>,
     pub(super) for_now: bool,
+    /// "Never", not only "don't".
+    pub(super) never: bool,
+    /// It names a place: "to main".
+    pub(super) placed: bool,
+    /// "Just look", "wait for my approval".
+    pub(super) only_looks: bool,
+    pub(super) waits: bool,
     /// "Until CI is green"
     pub(super) until: Vec<String>,
     /// "Use pnpm, not npm": npm.
@@ -49,8 +57,9 @@ impl Gist {
         let rejected = rejected(&clauses);
         let protected = clauses.iter().find_map(|clause| protected(clause));
         let forbidding = clauses.iter().find(|clause| forbids(clause));
+        let is_limit = forbidding.is_none_or(|clause| has_limit(clause)) && clauses.iter().any(has_limit);
         let kind = match forbidding {
-            _ if clauses.iter().any(has_limit) => ConstraintKind::Limits,
+            _ if is_limit => ConstraintKind::Limits,
             _ if protected.is_some() => ConstraintKind::Forbids,
             Some(_) if rejected.is_none() => ConstraintKind::Forbids,
             _ => ConstraintKind::Requires,
@@ -64,6 +73,11 @@ impl Gist {
         Gist {
             only_new: any_has("new additional extra more further"),
             any: any_has("any anything"),
+            anything: any_has("anything"),
+            never: any_has("never"),
+            placed: forbidding.is_some_and(|clause| has(clause, "to on in into inside within under against from with")),
+            only_looks: any_has("just only read-only") || holds("read", "only"),
+            waits: any_has("wait until") && any_has("my i me"),
             for_now: any_has("yet until till hold before") || holds("for", "now"),
             until: until(&clauses),
             asks: any_has("ask confirm") || holds("check", "with") || holds("my", "ok") || holds("my", "approval"),
@@ -128,6 +142,13 @@ fn protected(clause: &[Token]) -> Option<(String, Vec<String>)> {
     if let Some(edits) = at("edits changes modifications").filter(|edits| *edits > 0 && among("no any", word(clause, edits - 1))) {
         return touch(&clause[edits + 1..]);
     }
+    // "The tests stay as they are", "hold the deploy".
+    if let Some(stays) = at("stay stays remain remains").filter(|stays| *stays > 0 && has(&clause[*stays..], "as unchanged untouched put same intact")) {
+        return touch(&clause[..stays]);
+    }
+    if among("hold pause", word(clause, 0)) && among("the all any", word(clause, 1)) {
+        return Some(("do".to_owned(), owned(content(&clause[1..]))));
+    }
     let off = clause.windows(2).position(|pair| pair[0].word == "hold" && pair[1].word == "off")?;
     let rest = &clause[off + 2..];
     let rest = &rest[..rest.iter().position(|token| among("until till", &token.word)).unwrap_or(rest.len())];
@@ -163,6 +184,8 @@ fn parts_of(clause: &[Token], all: &[String]) -> (Option<String>, Vec<String>) {
             .find(|at| !among(ADVERBS, word(clause, *at)) && !among("ever be to want you create from", word(clause, *at)) || word(clause, *at) == "create"),
     };
     let verb = verb_at.and_then(|at| clause.get(at)).map(|token| token.stem.clone());
+    // "Don't make changes" is "don't change".
+    let verb = verb.map(|verb| if verb == "mak" && has(clause, "change changes edits") { "touch".to_owned() } else { verb });
     let mut stems = owned(content(clause));
     let points = has(clause, "it this that them these those") && stems.len() < 2;
     if points {

@@ -78,6 +78,17 @@ pub(super) enum Part {
     AtLength,
     /// "As many as you need."
     WithoutLimit,
+    /// "You have my approval."
+    Consents,
+}
+
+/// What follows "my boss said yes, …": the consent of others is a reason.
+pub(super) fn without_consent(sentence: &str) -> &str {
+    let lower = sentence.to_ascii_lowercase();
+    let consents = ["said yes", "said ok", "said it's ok", "said it's fine", "said go", "says yes", "says ok", "says it's ok", "says it's fine", "gave the ok", "signed off"];
+    let found = consents.iter().find_map(|consent| lower.find(consent));
+    let rest = found.and_then(|at| sentence[at..].split_once(", "));
+    rest.map_or(sentence, |(_, rest)| rest)
 }
 
 /// "Can you commit it?" orders to commit. Other questions say nothing.
@@ -173,6 +184,7 @@ fn takes_back(clause: &[Token]) -> Option<TakenBack> {
             "mind" if before == "my" && has(&clause[..at], "changed change") => {
                 Some((at - 2, &clause[at + 1..]))
             }
+            "go" if among("can may should", before) && has(&clause[..at], RULES) => Some((at, &clause[..at - 1])),
             "off" | "over" | "void" | "obsolete" | "revoked" | "cancelled" | "canceled" | "withdrawn"
             | "moot" | "history"
                 if among("is are", before) =>
@@ -199,7 +211,7 @@ fn takes_back(clause: &[Token]) -> Option<TakenBack> {
     let subject = if content(&subject[..rule]).is_empty() { subject } else { &subject[..rule] };
     let is_forget = among("forget changed", &clause[at].word);
     let of: Vec<String> = (content(subject).into_iter())
-        .filter(|stem| !among("rul limit constraint restrict requir said ban thing old earli previou", stem))
+        .filter(|stem| !among("rul limit constraint restrict requir said ban thing old earlier previou above", stem))
         .map(str::to_owned)
         .collect();
     let says_all = names_rule && has(subject, "all everything any every");
@@ -216,7 +228,7 @@ fn takes_back(clause: &[Token]) -> Option<TakenBack> {
 /// "Please forget …", "you can drop …"; not "you seem to forget …".
 fn is_open(head: &[Token], verb: &str) -> bool {
     if among(
-        "off over void obsolete revoked cancelled canceled withdrawn moot history stands counts changed",
+        "go off over void obsolete revoked cancelled canceled withdrawn moot history stands counts changed",
         verb,
     ) {
         return true;
@@ -285,7 +297,7 @@ fn opposites(clause: &[Token]) -> Vec<Part> {
     if holds("one", "go") || holds("at", "once") || holds("all", "together") || holds("without", "stopping") {
         found.push(Part::Together);
     }
-    let is_long = holds("in", "detail") || holds("more", "detail") || holds("long", "version") || holds("full", "explanation");
+    let is_long = holds("in", "detail") || has(clause, "in") && holds("more", "detail") || holds("long", "version") || holds("full", "explanation");
     if is_long || has(clause, "explain describe elaborate answer answers") && has(clause, "long longer detailed thoroughly fully") {
         found.push(Part::AtLength);
     }
@@ -294,6 +306,9 @@ fn opposites(clause: &[Token]) -> Vec<Part> {
     }) && has(clause, "need want like takes");
     if as_needed || holds("over", "the") && has(clause, "limit") || has(clause, "exceed") {
         found.push(Part::WithoutLimit);
+    }
+    if word(clause, 0) == "approved" && clause.len() < 3 || holds("my", "approval") && has(clause, "have") || holds("green", "light") {
+        found.push(Part::Consents);
     }
     let language = clause.iter().find(|token| among(LANGUAGES, &token.word));
     let is_chosen = has(clause, "answer reply write switch use speak respond fine ok okay can may back again");
@@ -360,7 +375,7 @@ impl Gist {
                     && shared * 2 >= self.stems.len()
             }
             Part::Acts(act) => match self.kind {
-                ConstraintKind::Requires => self.is_rejected(act),
+                ConstraintKind::Requires => self.is_rejected(act) || self.is_dropped_by(act),
                 ConstraintKind::Limits => self.is_exceeded_by(act),
                 ConstraintKind::Forbids => self.is_broken_by(act),
             },
@@ -376,8 +391,10 @@ impl Gist {
             }
             Part::Speaks { language, stems } => {
                 let other = self.language.as_ref().is_some_and(|own| own != language);
-                other && stems.iter().all(|stem| self.all.contains(stem))
+                (other && self.kind != ConstraintKind::Forbids || !other && self.kind == ConstraintKind::Forbids && self.language.is_some())
+                    && stems.iter().all(|stem| self.all.contains(stem))
             }
+            Part::Consents => self.waits,
             Part::Together => self.singly,
             Part::AtLength => self.short,
             Part::WithoutLimit => self.kind == ConstraintKind::Limits && self.has_number,
@@ -387,7 +404,7 @@ impl Gist {
     fn is_released_by(&self, stems: &[String]) -> bool {
         let mere = "ask check confirm time now first each every back bother anymore more";
         if self.asks && stems.iter().any(|stem| among("ask check confirm", stem)) {
-            return stems.iter().all(|stem| among(mere, stem) || self.all.contains(stem));
+            return stems.iter().all(|stem| among(mere, stem) || among(GENERAL, stem) || self.all.contains(stem));
         }
         let shared = self.all.iter().filter(|stem| stems.contains(stem)).count();
         // "No need to ask any more" names nothing else.
@@ -405,6 +422,14 @@ impl Gist {
     fn is_rejected(&self, act: &Act) -> bool {
         let rejected = self.rejected.as_deref();
         act.verb.is_none() && matches!(act.object.as_slice(), [one] if rejected.is_some_and(|what| what.starts_with(one.as_str())))
+    }
+
+    /// "Drop the headers", where every file has to keep its header.
+    fn is_dropped_by(&self, act: &Act) -> bool {
+        let keeps = self.all.iter().any(|stem| among("keep preserv", stem));
+        let drops = act.verb.as_deref().is_some_and(|verb| among("drop skip omit", verb) || keeps && among("remov delet", verb));
+        let is_own = |stem: &String| among(GENERAL, stem) || self.all.contains(stem);
+        drops && act.object.iter().all(is_own) && act.object.iter().any(|stem| self.all.contains(stem))
     }
 
     fn is_exceeded_by(&self, act: &Act) -> bool {
@@ -428,68 +453,85 @@ impl Gist {
     fn is_broken_by(&self, act: &Act) -> bool {
         let needed = self.needed();
         let verb = act.verb.as_deref();
-        let names = |stem: &str| act.names().any(|name| is_alike(stem, name));
-        // "Do the release", "force-push it", "no commits".
-        let does = |stem: &str| {
-            verb.is_some_and(|verb| is_alike(stem, verb) && (self.verb.is_none() || self.verb.as_deref().is_some_and(|own| among(LIGHT, own) || is_alike(own, verb))))
+        let is_own = |stem: &str| {
+            self.stems.iter().any(|own| is_alike(own, stem) || among(LIBRARIES, own) && among(LIBRARIES, stem))
+                || self.verb.as_deref() == Some(stem)
         };
-        let is_light = verb.is_some_and(|verb| among(LIGHT, verb))
-            && act.head().is_some_and(|head| self.verb.as_deref() == Some(head) || self.verb.as_deref().is_none_or(|own| among("do writ", own)) && needed.contains(&head));
-        let same_verb = match (&self.verb, verb) {
+        // "Force-push it" names both of its words.
+        let deed = |stem: &str| verb.is_some_and(|verb| is_alike(stem, verb) || is_alike(verb, stem));
+        let head = act.head();
+        let does_noun = verb.is_some_and(|verb| among(LIGHT, verb)) && head.is_some_and(is_own);
+        let is_light_verb = |own: &str| among("do writ", own) || verb == Some("do") && among(CHANGE, own);
+        let touches = |own: &str| among("touch chang edit modify", own);
+        let same_verb = match (self.verb.as_deref(), verb) {
             (Some(own), Some(other)) => {
-                is_same_verb(own, other) || is_alike(own, other)
-                    || among(LIGHT, own) && needed.iter().any(|stem| is_alike(stem, other))
+                is_same_verb(own, other)
+                    || deed(own)
+                    || among(LIGHT, own) && needed.iter().any(|stem| deed(stem))
+                    || touches(own) && needed.is_empty() && among("mak app imple", other)
                     || own == "writ" && self.all.iter().any(|stem| stem == "cod") && among("imple cod", other)
             }
-            (None, Some(other)) => among(SAME[0], other) || needed.iter().any(|stem| is_alike(stem, other)),
-            (Some(own), None) => among("use hav add creat", own) || act.head().is_some_and(|head| head == own),
+            (None, Some(other)) => among(SAME[0], other) || needed.is_empty() && self.stems.iter().any(|stem| stem == "cod") && among("imple cod build", other) || needed.iter().any(|stem| deed(stem)),
+            (Some(own), None) => among("use hav add creat", own) || head == Some(own),
             (None, None) => true,
         };
-        if !same_verb && !is_light {
+        let is_light = does_noun && self.verb.as_deref().is_none_or(|own| is_light_verb(own) || head == Some(own));
+        // "Implement it in the workflows" changes the workflows.
+        let is_inside = || {
+            needed.len() == 1
+                && self.verb.as_deref().is_some_and(|own| among("touch chang edit modify alter", own))
+                && verb.is_some_and(|verb| among(CHANGE, verb) || among("imple add put app", verb))
+                && act.places.iter().any(|(place, stems)| among(PLACES, place) && head_of(stems).is_some_and(is_own))
+        };
+        if !same_verb && !is_light && !is_inside() {
             return false;
         }
         if self.installs_library(act) {
             return true;
         }
-        // The old ones may always be installed.
-        if self.only_new && self.verb.is_none() && act.is_definite && !act.is_permission {
+        // What is there already may be installed.
+        if self.only_new && self.verb.is_none() && act.is_definite && verb.is_some_and(|verb| among("install load use get import", verb)) {
             return false;
         }
-        if !act.is_permission && act.names().any(|name| among(OTHERS, name) && !self.all.iter().any(|stem| stem == name)) {
-            return false;
-        }
-        let is_named = needed.iter().all(|stem| names(stem) || does(stem) || is_light && self.verb.as_deref() == Some(*stem));
         if needed.is_empty() {
-            let own: Vec<&String> = act.object.iter().filter(|stem| !among(WORK, stem) && self.verb.as_ref() != Some(stem)).collect();
-            // A permission for one thing does not lift what holds for all.
-            return own.is_empty() && (self.for_now || !self.all.is_empty())
-                || own.iter().all(|stem| self.stems.contains(stem)) && !self.stems.is_empty()
-                || self.any && act.points;
+            return self.is_broken_in_general_by(act);
         }
-        if !is_named {
+        let is_other = |name: &str| among(OTHERS, name) && !self.all.iter().any(|stem| stem == name);
+        if !act.is_permission && act.names().any(is_other) {
+            return false;
+        }
+        let names = |stem: &str| {
+            act.names().any(|name| is_alike(stem, name) || among(LIBRARIES, stem) && among(LIBRARIES, name))
+        };
+        if !needed.iter().all(|stem| names(stem) || deed(stem) || is_light && self.verb.as_deref() == Some(*stem)) {
             // "Bump it", after "don't bump any packages".
-            let points = act.object.is_empty() && verb == self.verb.as_deref();
-            return points && self.any && act.points || points && self.for_now && act.places.is_empty();
-        }
-        let own = |stem: &str| needed.iter().any(|needed| is_alike(needed, stem)) || self.verb.as_deref() == Some(stem);
-        match act.head() {
-            Some(head) if own(head) => true,
-            // "Implement it in the workflows" changes the workflows.
-            Some(_) => {
-                act.places.iter().any(|(place, stems)| {
-                    among(PLACES, place) && head_of(stems).is_some_and(own) && !among("read", place)
-                }) && (needed.len() == 1 || act.object.iter().any(|stem| own(stem)))
-                    && self.verb.as_deref().is_some_and(|own| among("touch chang edit modify alter", own))
-                    && verb.is_some_and(|verb| among(CHANGE, verb) || among("imple add put", verb))
+            let is_bare = act.object.is_empty() && act.places.is_empty() && verb == self.verb.as_deref();
+            let is_common = verb.is_some_and(|verb| among(CHANGE, verb) || among(SAME[0], verb) || among("run", verb));
+            if act.points && self.for_now && verb == self.verb.as_deref() {
+                return true;
             }
-            None => true,
+            return is_bare && (self.any && act.points || self.for_now || act.points && !self.placed && !is_common);
         }
+        head.is_none_or(is_own) || is_inside()
+    }
+
+    /// After "don't push", "no refactoring yet": nothing else has to be named.
+    fn is_broken_in_general_by(&self, act: &Act) -> bool {
+        if act.object.is_empty() {
+            return !act.places.iter().any(|(place, _)| place == "for") || self.for_now;
+        }
+        let elsewhere = act.places.iter().any(|(place, _)| among("into from", place));
+        let is_work = act.object.iter().all(|stem| among(WORK, stem) || self.verb.as_ref() == Some(stem));
+        // A permission for one thing does not lift what holds for all.
+        let is_named = !self.stems.is_empty() && act.object.iter().all(|stem| self.stems.contains(stem));
+        is_named || !self.never && is_work && !elsewhere || self.anything && self.for_now
     }
 
     /// "Just install zod", where no library was to be added.
     fn installs_library(&self, act: &Act) -> bool {
         let is_about = self.needed().iter().all(|stem| among(LIBRARIES, stem)) && !self.needed().is_empty();
-        let installs = act.verb.as_deref() == Some("install") || act.verb.as_deref() == Some("pull");
+        let lists = act.places.iter().any(|(place, stems)| place == "to" && stems.iter().any(|stem| among("package.json requirements.txt cargo.toml gemfile pyproject.toml go.mod", stem)));
+        let installs = act.verb.as_deref().is_some_and(|verb| among("install pull", verb) || lists && verb == "add");
         is_about && installs && !act.is_definite && act.head().is_some_and(|head| !among(LIBRARIES, head))
     }
 }
