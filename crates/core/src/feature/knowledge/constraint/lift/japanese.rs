@@ -9,38 +9,73 @@ use crate::feature::knowledge::constraint::japanese::{
 use crate::text::japanese::{is_any_kanji, is_hiragana, is_katakana};
 use crate::text::word_list::{Words, among, each_word};
 
-const RULES: Words = "件 制限 制約 規則 ルール 禁止 凍結 縛り 約束 条件 指示 言ったこと 話";
+const RULES: Words = "件 制限 制約 規則 ルール 禁止 凍結 縛り 約束 条件 指示 言ったこと 話 のやつ ってやつ";
 
 const ALL: Words = "全部 すべて 全て 一切";
 
-/// The permission comes later, or perhaps never.
-/// They only look like one.
+/// They only look like a condition.
 const COURTESIES: Words =
-    "必要なら 必要であれば 必要に応じて よければ 良ければ 何なら なんなら それなら したかったら したければ";
+    "必要なら 必要であれば 必要に応じて よければ 良ければ 何なら なんなら それなら したかったら したければ やったら";
 
-const CONDITIONS: Words = "たら れば なら 場合 次第 とき てから";
+/// The permission comes later, or perhaps never.
+const CONDITIONS: Words = "たら れば なら 場合 次第 とき てから まで待 明日 後で あとで 来週";
 
-const PERMITS: Words = "ていい てよい て良い てもいい ても良い てもよい て大丈夫 ても大丈夫 て構 ても構 てかま てもかま て問題な て問題あり ても問題 \
-    んでいい んでもいい んで大丈夫 いでいい いでもいい てok てもok でok でもok んでok て問題あり 解禁 許可します 許可する";
+const PERMITS: Words = "ていい てよい て良い てもいい ても良い てもよい て大丈夫 ても大丈夫 て構 ても構 てかま てもかま て問題な ても問題な \
+    んでいい んでもいい んで大丈夫 いでいい いでもいい てok てもok でok でもok んでok て問題あり ても問題あり 解禁 許可します 許可する  \
+    て平気 ても平気 てええ てもええ てオッケー 可能となりました 可能になりました okになりました ていいこと";
+
+/// A choice: 「npmでいい」.
+const CHOSEN: Words = "でいい で大丈夫 でok でも大丈夫 でもいい で構 で問題な は解禁 を許可 は許可";
+const CHOOSES: Words = "でいい でいきま でいこう で行きま で行こう にしよ にしま にして に戻して に戻しま に切り替えて でお願い で大丈夫 でもいい でも大丈夫 でok で構";
+/// At the end of a clause, or before its courtesy.
+const USES: Words = "使って を使って 入れて を入れて 使おう を使おう 使いましょう 使ってください 使っていい を使っていい 使ってもいい 使ってok 使ってよ 使ってね 使ってお 使っちゃ 使って大丈夫 使って構";
+
+const LIBRARIES: Words = "ライブラリ 依存 パッケージ gem モジュール プラグイン 依存関係";
+const ADDS: Words = "追加 足 増 導入 入 インストール";
+
+/// They are named by what they belong to.
+const GENERAL_NOUNS: Words = "バージョン ファイル コード 内容 中身 部分 側 系";
+
+/// 「依存追加」 is a noun and its verb.
+const DEEDS: [&str; 10] = ["追加", "変更", "削除", "修正", "実行", "作成", "使用", "導入", "更新", "編集"];
 
 const RELEASES: Words = "なくていい なくてよい なくて良い なくてもいい なくても構 なくて構 なくて大丈夫 なくても大丈夫 なくて問題 なくてok なくてもok \
-    必要はな 必要はあり 必要ありま 必要な 不要";
+    んでええ んでもええ んでいい 必要はな 必要はあり 必要ありま 必要な 不要 いらない いりません 要らない いらん なしで消 なしで進 なしでい 省略";
 
-/// Words of the same meaning in a constraint and in the permission.
-const SAME: [Words; 8] = [
-    "変 変更 修正 編集 触 直 改修",
-    "追加 足 増 導入 入",
-    "消 削除",
-    "使 使用 利用",
+/// What must not be touched must not be changed in any way.
+const TOUCHES: Words = "変 変更 修正 編集 触 直 改修 手 加 改変 対象外 固定 崩 壊 影響 維持 上書";
+const CHANGES: Words = "変 変更 修正 編集 触 直 改修 換 替 更新 揃 消 削除 整理 リネーム 統一 追記 移動 移 リファクタ 改名 改善 反映 書 追加 足 加 手";
+
+/// The first of each class are the forbidden verbs, all are the ordered ones.
+const SAME: [Words; 15] = [
+    "切 作 作成 立",
+    "追加 足 増 導入 入 インストール 使 付 書 設定",
+    "使 使用 利用 入 導入 採用",
+    "消 削除 捨",
+    "作 作成 切 立 生成 新規作成 追加",
+    "実行 回 走 流 打 叩",
+    "出 作 作成 立 上 オープン",
+    "実装 書 コーディング 着手",
+    "書 追加 付 入",
+    "上 アップデート アップグレード",
     "コミット commit",
     "プッシュ push",
     "マージ merge",
-    "デプロイ deploy",
+    "デプロイ deploy リリース",
+    "送 送信 投稿",
 ];
 
-/// Words that do not say what a constraint is about.
+/// Verbs that say little.
+const LIGHT: Words = "始 進 出 行 入 開始 再開 願";
+
+/// Words that deny, and those that do not say what a constraint is about.
 const GENERAL: Words = "新 新規 今 今回 今日 今後 先 前 後 必 絶対 直接 勝手 私 事 時 中 一切 下 願 他 以外 以内 以下 未満 禁止 不可 \
-    許可 当面 毎回 解禁 大丈夫 構 問題 必要 不要 厳禁 良 的";
+    許可 当面 毎回 解禁 大丈夫 構 問題 必要 不要 厳禁 良 的 待 保留 控 避 却下 勘弁 無 止 駄目 方針 方向 前提 ok ng 既 存 既存 現在 気 好 一度 今度 全部 絶 対 思 切 一旦 設計 計画";
+
+const LANGUAGES: Words = "日本語 英語 フランス語 ドイツ語 中国語 韓国語 スペイン語";
+
+/// It changes what it belongs to: 「テストの中身を直して」.
+const PARTS: Words = "の中身 の内容 のほう の方 のファイル のコード の部分 のやつ のとこ";
 
 pub(super) struct Lift {
     parts: Vec<Part>,
@@ -49,9 +84,10 @@ pub(super) struct Lift {
 enum Part {
     All,
     TakesBack { runs: Vec<String>, names_rule: bool },
-    Permits(String),
+    Acts { clause: String, verb: Option<String>, is_permission: bool },
     Releases(String),
-    Orders { verb: String, runs: Vec<String> },
+    /// What is the case now: 「レビュー終わりました」.
+    States(String),
 }
 
 /// Without blanks and marks of code, in lower case.
@@ -67,7 +103,7 @@ fn clauses(text: &str) -> Vec<String> {
     {
         let whole = format!("{topic}{clause}");
         topic.clear();
-        if clause.ends_with(['は', 'も', 'を', 'に']) {
+        if clause.ends_with(['は', 'も', 'を', 'に']) || ["ってやつ", "のやつ", "の件", "ルール", "縛り"].iter().any(|end| clause.ends_with(end)) {
             topic = whole;
         } else {
             clauses.push(whole);
@@ -84,6 +120,12 @@ const ENDINGS: [&str; 6] = ["以内", "以下", "未満", "禁止", "不可", "�
 
 /// Characters of one script in a row: what a sentence is about, and the stems of its verbs.
 fn runs(text: &str) -> Vec<String> {
+    let mut runs = all_runs(text);
+    runs.retain(|run| !among(GENERAL, run));
+    runs
+}
+
+fn all_runs(text: &str) -> Vec<String> {
     #[derive(Clone, Copy, PartialEq)]
     enum Script {
         Kanji,
@@ -111,7 +153,7 @@ fn runs(text: &str) -> Vec<String> {
     let without_ending =
         |run: &str| ENDINGS.iter().find_map(|end| run.strip_suffix(end)).unwrap_or(run).to_owned();
     let runs = runs.into_iter().map(|(run, _)| without_ending(run.trim_matches(['.', '-', '/'])));
-    runs.filter(|run| !run.is_empty() && !among(GENERAL, run)).collect()
+    runs.filter(|run| !run.is_empty()).collect()
 }
 
 /// A whole word in Latin letters, a part of a word otherwise.
@@ -137,7 +179,7 @@ fn names(run: &str, own: &str) -> bool {
 }
 
 fn mentions_meaning(text: &str, run: &str) -> bool {
-    let same = SAME.iter().find(|same| among(same, run));
+    let same = SAME.iter().find(|same| same.split(' ').next() == Some(run));
     mentions(text, run) || same.is_some_and(|same| each_word(same).any(|word| text.contains(word)))
 }
 
@@ -148,25 +190,37 @@ impl Lift {
         let unmarked: Cow<'_, str> = sentence.replace('`', "").into();
         normalise(&unmarked, &mut own);
         let own = plain(&own);
-        if is_other_speech(&own) || ends_with_any(&own, "ますか ですか ょうか ませんか かな") {
+        let own = own.trim_end_matches(['？', '?', 'ー', '〜', '～', '笑', 'w', '♪']);
+        let asks_for = ends_with_any(own, "もらえますか もらえませんか くれますか くれませんか いただけますか いただけませんか くれる もらえる");
+        let is_question = sentence.ends_with(['？', '?']) || ends_with_any(own, "ますか ですか ょうか ませんか かな っけ の");
+        if is_question && !asks_for || is_other_speech(own) {
             return None;
         }
-        let own = each_word(COURTESIES).fold(own, |own, courtesy| own.replace(courtesy, ""));
+        let own = each_word(COURTESIES).fold(own.to_owned(), |own, courtesy| own.replace(courtesy, ""));
+        let own = own.replace("いじ", "触").replace("さわ", "触");
         let is_conditional = contains_any(&own, CONDITIONS);
+        // 「…にもあったので、そっちも直して」
+        let path = all_runs(&own).into_iter().rfind(|run| run.is_ascii() && run.contains('/'));
+        let own = path.map_or(own.clone(), |path| own.replace("そっち", &path).replace("そちら", &path));
         let mut parts = Vec::new();
         for clause in clauses(&own) {
             if let Some(part) = takes_back(&clause) {
                 parts.push(part);
-            } else if is_conditional || contains_any(&clause, "いいのは いいわけ てもいいですか")
+            } else if is_conditional || contains_any(&clause, "いいのは いいわけ てもいいですか 自分で 私が")
             {
-                // Not now, or not everything.
+                // Not now, not everything, or not by Claude.
             } else if contains_any(&clause, RELEASES) {
                 parts.push(Part::Releases(clause));
-            } else if contains_any(&clause, PERMITS) {
-                parts.push(Part::Permits(clause));
             } else {
-                parts.extend(orders(&clause));
+                parts.extend(acts(&clause));
+                if ends_with_any(&clause, "た たよ たね ました ましたよ です ですよ たので たから ましたので") {
+                    parts.push(Part::States(clause));
+                }
             }
+        }
+        // What is done with it may be in another clause than its name.
+        if !is_conditional && let [.., before, _] = clauses(&own).as_slice() && before.ends_with(['は', 'も']) {
+            parts.extend(acts(&own));
         }
         (!parts.is_empty()).then_some(Lift { parts })
     }
@@ -185,8 +239,9 @@ fn takes_back(clause: &str) -> Option<Part> {
     let forgets = contains_any(clause, "忘れて 撤回 取り消 取消");
     let drops = contains_any(
         clause,
-        "無視して 解除 適用しな 緩和 なかったことに 白紙 取り下げ 廃止 終わり 終了 もういい",
+        "無視して 解除 適用しな 緩和 なかったことに 白紙 取り下げ 廃止 終わり 終了 もういい 気にしなくて 気にせず",
     ) && names_rule
+        || ends_with_any(clause, "もういい もういいです もういいや もういいよ はもうなし")
         || contains_any(
             clause,
             "件はなし 件なし 制限はなし 制限なし 制約はなし ルールはなし 条件はなし 話はなし",
@@ -196,7 +251,7 @@ fn takes_back(clause: &str) -> Option<Part> {
     }
     let is_rule = |run: &String| {
         among(
-            "件 制限 制約 規則 ルール 約束 条件 指示 話 言 忘 撤回 解除 無視 発言 取 消 取消 白紙 下 廃止 終 終了 昨日 先程 適用 緩和 全部 全 行数",
+            "件 制限 制約 規則 ルール 約束 条件 指示 話 言 忘 撤回 解除 無視 発言 取 消 取消 白紙 下 廃止 終 終了 昨日 先程 例 適用 緩和 全部 全 行数",
             run,
         )
     };
@@ -212,22 +267,39 @@ fn takes_back(clause: &str) -> Option<Part> {
     Some(Part::TakesBack { runs, names_rule })
 }
 
-/// 「コミットして」, 「コミットお願いします」
-fn orders(clause: &str) -> Option<Part> {
+/// 「コミットして」, 「コミットしていいよ」, 「コミットお願いします」
+fn acts(clause: &str) -> Option<Part> {
+    if contains_any(clause, "てない ていない まだ") {
+        return None;
+    }
+    let first = |list: Words| each_word(list).filter_map(|end| clause.find(end)).min();
+    let at = first(PERMITS).or_else(|| first(CHOSEN)).or_else(|| ["ok", "okです", "可です"].iter().find_map(|end| clause.strip_suffix(end)).map(str::len));
+    if let Some(at) = at {
+        return Some(Part::Acts { clause: clause.to_owned(), verb: verb_of(&clause[..at]), is_permission: true });
+    }
+    if contains_any(clause, "ないで 禁止 ないよう ません ずに") {
+        return None;
+    }
     let core = without_courtesy(clause);
-    let asked = core.len() < clause.len() && !clause.ends_with("です");
-    let stem =
-        ["しておいて", "して", "しましょう", "しよう", "を"].iter().find_map(|end| core.strip_suffix(end));
-    let stem = stem.or_else(|| asked.then_some(core))?;
-    let mut runs = runs(stem);
-    let verb = runs.pop().filter(|verb| stem.ends_with(verb.as_str()))?;
-    Some(Part::Orders { verb, runs })
+    let is_order = core.len() < clause.len() && !clause.ends_with("です")
+        || ends_with_any(core, "て で よう ましょう 頼む よろしく くれ ちゃお ちゃおう しよ しよう しましょ");
+    is_order.then(|| Part::Acts { clause: clause.to_owned(), verb: verb_of(core), is_permission: false })
+}
+
+/// The last word before its own ending: not the object of 「テストもやって」.
+fn verb_of(stem: &str) -> Option<String> {
+    let stem = stem.trim_end_matches("もう").trim_end_matches(['を', 'は', 'も']);
+    let verb = all_runs(stem).pop()?;
+    let after = stem.rfind(verb.as_str()).map_or("", |at| &stem[at + verb.len()..]);
+    (!after.starts_with(['は', 'も', 'が', 'に', 'を', 'で', 'の'])).then_some(verb)
 }
 
 struct Gist {
     kind: ConstraintKind,
-    /// What it is about, with its verb.
-    runs: Vec<String>,
+    text: String,
+    /// What it is about.
+    nouns: Vec<String>,
+    verb: Option<String>,
     for_now: bool,
     /// 「npm ではなく pnpm を使うこと」: npm.
     rejected: Option<String>,
@@ -235,74 +307,232 @@ struct Gist {
 
 impl Gist {
     fn of(constraint: &str) -> Gist {
-        let text = plain(constraint);
+        let text = plain(constraint).replace("いじ", "触").replace("さわ", "触");
         let rejected = text.split_once("ではなく").map(|(before, _)| before);
         let rejected = rejected.and_then(|before| runs(before).pop());
-        let for_now = contains_any(&text, "まだ まで 当面");
+        let for_now = contains_any(&text, "まだ まで 当面 待って 保留 いったん 一旦 ひとまず とりあえず");
         let is_limit = contains_any(&text, "以内 以下 未満 だけ のみ 以外");
-        let forbids = contains_any(
-            &text,
-            "ない 禁止 不可 やめて 避けて 控えて ません NG ng 厳禁 だめ ダメ 触らず 使わず 変えず なしで",
-        );
+        const DENIES: Words = "ない 禁止 不可 やめて 避けて 控え ません ng 厳禁 だめ ダメ 駄目 ちゃだめ ず、 ずに なしで 無し なし んといて ないで待 待って 保留 却下 勘弁 対象外 固定 んな";
+        let denying = clauses(&text).into_iter().rfind(|clause| contains_any(clause, DENIES));
+        // 「コードは書かないで、設計だけ」 forbids.
+        let is_limit = is_limit && denying.as_ref().is_none_or(|clause| {
+            contains_any(clause, "以内 以下 未満 だけ のみ 以外 他") || runs(clause).len() < 2
+        });
         let kind = match () {
             () if is_limit => ConstraintKind::Limits,
-            () if forbids && rejected.is_none() => ConstraintKind::Forbids,
+            () if (contains_any(&text, DENIES) || text.ends_with('な')) && rejected.is_none() => ConstraintKind::Forbids,
             () => ConstraintKind::Requires,
         };
-        let denying = clauses(&text)
-            .into_iter()
-            .rfind(|clause| contains_any(clause, "ない 禁止 不可 やめて 避けて 控えて"));
         let after =
             |clause: String| clause.split_once("まで").map(|(_, after)| after.to_owned()).unwrap_or(clause);
         let own = denying.map(after).map(|clause| runs(&clause)).unwrap_or_default();
         // A clause without an object points at another one.
-        let runs = if own.len() < 2 && !for_now { runs(&text) } else { own };
-        Gist { kind, runs, for_now, rejected }
+        let mut nouns = if own.len() < 2 && !for_now { runs(&text) } else { own };
+        let denied = each_word("しない せんと せず され を避 を控 禁止").any(|end| text.contains(end));
+        // 「ブランチ切るのは控えて」, but 「any禁止」.
+        let has_verb = nouns.len() > 1 || denied && kind == ConstraintKind::Forbids || for_now;
+        let mut verb = if has_verb { nouns.pop() } else { None };
+        if let Some(last) = verb.clone().or_else(|| nouns.last().cloned())
+            && let Some((noun, deed)) = DEEDS.iter().find_map(|deed| Some((last.strip_suffix(deed)?, deed)))
+            && !noun.is_empty()
+        {
+            if verb.is_none() {
+                nouns.pop();
+            }
+            if !among(GENERAL, noun) {
+                nouns.push(noun.to_owned());
+            }
+            verb = Some((*deed).to_owned());
+        }
+        if nouns.iter().any(|noun| !among(GENERAL_NOUNS, noun)) {
+            nouns.retain(|noun| !among(GENERAL_NOUNS, noun));
+        }
+        Gist { kind, text, nouns, verb, for_now, rejected }
+    }
+
+    fn words(&self) -> impl Iterator<Item = &String> {
+        self.nouns.iter().chain(&self.verb)
     }
 
     fn is_covered_by(&self, part: &Part) -> bool {
-        let has_all = |text: &str| self.runs.iter().all(|run| mentions_meaning(text, run));
+        let length = self.words().count();
         match part {
             Part::All => true,
             Part::TakesBack { runs, names_rule } => {
                 // 「依存追加」 names both 「依存」 and 「追加」.
                 let is_named = |own: &&String| runs.iter().any(|run| names(run, own));
-                let is_known = |run: &&String| self.runs.iter().any(|own| names(run, own));
-                let (named, known) =
-                    (self.runs.iter().filter(is_named).count(), runs.iter().filter(is_known).count());
+                let is_known = |run: &&String| self.words().any(|own| names(run, own) || names(own, run));
+                let (named, known) = (self.words().filter(is_named).count(), runs.iter().filter(is_known).count());
                 super::is_about(known, runs.len(), 0, *names_rule)
-                    && super::is_about(named, named, self.runs.len(), *names_rule)
+                    && (super::is_about(named.max(1), named.max(1), length, *names_rule)
+                        || *names_rule && length < 5 && runs.iter().all(|run| run.is_ascii()))
             }
-            Part::Releases(text) => {
-                let shared = self.runs.iter().filter(|run| mentions_meaning(text, run)).count();
-                self.kind == ConstraintKind::Requires && shared > 0 && shared * 5 >= self.runs.len() * 3
-            }
-            Part::Permits(text) => match self.kind {
-                ConstraintKind::Requires => self.rejected.as_ref().is_some_and(|rejected| {
-                    ["を使", "で"]
-                        .iter()
-                        .any(|after| mentions(text, rejected) && text.contains(&format!("{rejected}{after}")))
-                }),
-                ConstraintKind::Limits => {
-                    let is_number =
-                        |run: &&String| run.bytes().all(|byte| byte.is_ascii_digit()) && run.len() > 1;
-                    let number = self.runs.iter().find(is_number);
-                    let is_named = number.map_or_else(|| has_all(text), |number| mentions(text, number));
-                    contains_any(text, "超え 以上 以外 他 長 多") && !self.runs.is_empty() && is_named
-                }
-                ConstraintKind::Forbids => {
-                    let is_whole = self.runs.len() > 1 || self.for_now || runs(text).len() <= 1;
-                    !self.runs.is_empty() && has_all(text) && is_whole
-                }
-            },
-            Part::Orders { verb, runs } => {
-                let Some((own, objects)) = self.runs.split_last() else { return false };
-                let names_all = objects.iter().all(|object| runs.contains(object));
-                let is_same = !runs.is_empty() && names_all && runs.len() == objects.len();
-                self.kind == ConstraintKind::Forbids
-                    && own == verb
-                    && (is_same || self.for_now && (runs.is_empty() || names_all))
+            Part::Releases(text) => self.is_released_by(text),
+            Part::States(text) => self.is_met_by(text),
+            Part::Acts { clause, verb, is_permission } => {
+                self.is_opposed_by(clause)
+                    || match self.kind {
+                        ConstraintKind::Requires => self.is_rejected(clause),
+                        ConstraintKind::Limits => self.is_exceeded_by(clause, verb.as_deref(), *is_permission),
+                        ConstraintKind::Forbids => self.is_broken_by(clause, verb.as_deref(), *is_permission),
+                    }
             }
         }
     }
+
+    fn asks(&self) -> bool {
+        contains_any(&self.text, "聞いて 確認 相談 許可を 承認を 勝手に 無断 一言 声をかけ")
+    }
+
+    fn is_released_by(&self, text: &str) -> bool {
+        let asked = ["確認", "聞", "許可", "相談", "承認"];
+        let said = runs(text);
+        if self.asks() && (said.iter().any(|run| asked.contains(&run.as_str())) || text.contains("確認なしで")) {
+            return said.iter().all(|run| asked.contains(&run.as_str()) || self.words().any(|own| own == run) || among(TOUCHES, run) || among("消", run));
+        }
+        let shared = self.words().filter(|run| mentions_meaning(text, run)).count();
+        let is_noun_named = !self.nouns.is_empty()
+            && self.nouns.iter().all(|noun| mentions(text, noun))
+            && each_word("不要 いらない いりません 要らない いらん 省略").any(|end| text.contains(end))
+            && said.len() <= self.words().count();
+        self.kind == ConstraintKind::Requires && (shared > 0 && shared * 5 >= self.words().count() * 3 || is_noun_named)
+    }
+
+    /// 「レビューが終わるまで」, and 「レビュー終わりました」.
+    fn is_met_by(&self, text: &str) -> bool {
+        let Some((until, _)) = self.text.split_once("まで") else { return false };
+        let until = runs(until.rsplit(['、', '。']).next().unwrap_or(until));
+        let gives = until.iter().any(|run| among("出 言", run));
+        let named = until.iter().filter(|run| !among("出 言", run)).all(|run| text.contains(run.as_str()));
+        named && !until.is_empty() && until.iter().any(|run| !among("出 言", run))
+            && (until.len() > 1 && !gives || gives && runs(text).len() <= 2)
+            && !contains_any(text, "ない ません まだ 修正 直")
+    }
+
+    /// Another language, all at once, longer.
+    fn is_opposed_by(&self, clause: &str) -> bool {
+        let singly = contains_any(&self.text, "ずつ その都度 都度");
+        if singly && contains_any(clause, "一気に まとめて 一括 残り全部 残りも全部 全部やって") {
+            return true;
+        }
+        let speaks = contains_any(&self.text, "回答 返答 返事 説明 答え 答えて 応答") || self.text.chars().count() < 8;
+        let is_short = contains_any(&self.text, "短 簡潔 行以内 手短 一言で") && speaks;
+        if is_short && contains_any(clause, "詳し 長め 長く 丁寧に説明 詳細に") && contains_any(clause, "説明 教え 答え 回答 いい 大丈夫 解説") {
+            return true;
+        }
+        let language = |text: &str| each_word(LANGUAGES).find(|language| text.contains(language));
+        let (Some(own), Some(other)) = (language(&self.text), language(clause)) else { return false };
+        let chooses = ["でいい", "で大丈夫", "で構", "でok", "で答", "で返", "で書", "でお願い", "に戻", "にして"];
+        let is_chosen = chooses.iter().any(|end| clause.contains(&format!("{other}{end}")));
+        let topic = |text: &str, language: &str| -> Vec<String> {
+            let before = text.split(language).next().unwrap_or_default();
+            runs(before)
+        };
+        let (mine, theirs) = (topic(&self.text, own), topic(clause, other));
+        own != other && is_chosen && (theirs.is_empty() && (mine.is_empty() || contains_any(clause, "で答 で返 に戻") && contains_any(&self.text, "返 答 応答")) || !theirs.is_empty() && mine == theirs)
+    }
+
+    fn chooses(clause: &str, what: &str) -> bool {
+        let ends_so = |end: &str| {
+            let whole = format!("{what}{end}");
+            clause.ends_with(&whole) || !end.ends_with('て') && clause.contains(&whole) || clause.contains(&format!("{whole}ください"))
+        };
+        mentions(clause, what) && (each_word(CHOOSES).any(|end| clause.contains(&format!("{what}{end}"))) || each_word(USES).any(ends_so))
+            || mentions(clause, what) && (clause.ends_with(&format!("{what}で")) || clause.ends_with(&format!("{what}に")))
+    }
+
+    fn is_rejected(&self, clause: &str) -> bool {
+        self.rejected.as_ref().is_some_and(|rejected| Gist::chooses(clause, rejected))
+    }
+
+    fn is_exceeded_by(&self, clause: &str, verb: Option<&str>, is_permission: bool) -> bool {
+        let changes = verb.is_some_and(|verb| among(CHANGES, verb));
+        let is_path = |run: &str| run.is_ascii() && run.contains(['/', '.']);
+        let own = self.words().find(|run| is_path(run));
+        if let Some(own) = own {
+            let mut paths = runs(clause).into_iter().filter(|run| is_path(run));
+            if changes && contains_any(clause, "も を") && paths.any(|path| !path.starts_with(own.as_str())) {
+                return true;
+            }
+        }
+        const AREAS: Words = "frontend backend server client web mobile ios android api ui css html js フロントエンド バックエンド フロント バック サーバー クライアント";
+        let area = |text: &str| runs(text).into_iter().find(|run| among(AREAS, run));
+        let before_too = clause.split('も').next().unwrap_or_default();
+        let is_other = area(before_too).is_some_and(|area| !self.words().any(|own| *own == area));
+        if changes && clause.contains('も') && is_other && self.words().any(|own| among(AREAS, own)) && !self.words().any(|own| mentions(clause, own)) {
+            return true;
+        }
+        let is_number = |run: &&String| run.bytes().all(|byte| byte.is_ascii_digit()) && run.len() > 1;
+        let number = self.words().find(is_number);
+        let has_all = || self.words().all(|run| mentions_meaning(clause, run));
+        let is_named = number.map_or_else(has_all, |number| mentions(clause, number));
+        is_permission && contains_any(clause, "超え 以上 以外 他 長 多") && self.words().next().is_some() && is_named
+    }
+
+    /// 「zod入れちゃって」
+    fn installs_library(&self, clause: &str, verb: &str) -> bool {
+        let is_about = !self.nouns.is_empty() && self.nouns.iter().all(|noun| among(LIBRARIES, noun));
+        let decides = contains_any(clause, "ちゃって ちゃお てしまって やっぱ ていい て大丈夫 インストールして");
+        let before = runs(clause).into_iter().rev().nth(1);
+        let names_one = before.is_some_and(|run| run.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'));
+        is_about && decides && among(ADDS, verb) && names_one
+    }
+
+    /// Whether an act does what is forbidden.
+    fn is_broken_by(&self, clause: &str, verb: Option<&str>, is_permission: bool) -> bool {
+        // 「やっぱりlodashで」
+        let uses = self.verb.as_deref().is_none_or(|own| among("使 使用 利用 誤魔化 逃", own));
+        if uses && let [what] = self.nouns.as_slice() && Gist::chooses(clause, what) {
+            return true;
+        }
+        let Some(own) = self.verb.as_deref() else {
+            return verb.is_some_and(|verb| among(SAME[0], verb) || among("使 可能", verb))
+                && self.nouns.iter().all(|noun| is_object(clause, noun)) && !self.nouns.is_empty();
+        };
+        let Some(verb) = verb else { return false };
+        let is_deed = verb == own || among(LIGHT, verb) && is_object(clause, own);
+        let begins = verb.strip_prefix(own).is_some_and(|rest| among(LIGHT, rest));
+        let is_compound = begins || !own.is_ascii() && verb.ends_with(own) || !verb.is_ascii() && own.ends_with(verb) && verb.chars().count() > 1;
+        let same = SAME.iter().any(|same| same.split(' ').next() == Some(own) && among(same, verb) || among(same, own) && among(same, verb) && !among(SAME[0], own));
+        let same = same || among(ADDS, own) && (among(SAME[1], verb) || ADDS.split(' ').any(|add| !verb.is_ascii() && verb.ends_with(add)));
+        let touched = among(TOUCHES, own) && among(CHANGES, verb);
+        if !(is_deed || is_compound || same || touched) {
+            return false;
+        }
+        // What is new is not what is there.
+        if contains_any(clause, "新しい 新規 別の") && !self.text.contains('新') {
+            return false;
+        }
+        if self.installs_library(clause, verb) {
+            return true;
+        }
+        let is_direct = |run: &String| ["を", "も", "は"].iter().any(|particle| clause.contains(&format!("{run}{particle}")));
+        let mut others = runs(clause);
+        others.retain(|run| run != verb && run != own && !self.nouns.contains(run) && !among(LIGHT, run));
+        others.retain(is_direct);
+        if self.nouns.is_empty() {
+            // A permission for one thing does not lift what holds for all.
+            return others.iter().all(|run| self.for_now && among(WORK, run));
+        }
+        let at = clause.rfind(verb).unwrap_or(clause.len());
+        let is_named = self.nouns.iter().all(|noun| is_object(&clause[..at], noun) || verb.contains(noun.as_str()));
+        is_named || self.for_now && others.is_empty() && !is_permission && !self.nouns.iter().any(|noun| noun.is_ascii())
+    }
+}
+
+/// What belongs to the work at hand.
+const WORK: Words = "変更 全部 今 分 修正 pr 本番 ステージング リモート コード 込 残 一旦 対応 修正込 lint";
+
+/// Whether a clause does something to `noun`: not to a part of it, and not because of it.
+fn is_object(clause: &str, noun: &str) -> bool {
+    if among(LIBRARIES, noun) && each_word(LIBRARIES).any(|other| other != noun && clause.contains(other) && is_object(&clause.replace(other, "□"), "□")) {
+        return true;
+    }
+    clause.match_indices(noun).any(|(at, _)| {
+        let after = &clause[at + noun.len()..];
+        let is_other = after != "の" && (after.matches('を').count() > 1 || after.starts_with("を使") && !after.ends_with("を") && after.contains("使う")
+            || after.starts_with("が通") || after.starts_with("が落") || after.starts_with('の') && !each_word(PARTS).any(|part| after.starts_with(part))
+            || after.starts_with("から") || after.starts_with("通り") || after.starts_with("ように"));
+        (mentions(clause, noun) || noun == "□") && !is_other
+    })
 }

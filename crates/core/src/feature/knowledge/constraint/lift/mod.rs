@@ -32,9 +32,6 @@ pub(super) fn lifted_by<'k, C: AsRef<str>>(
     let known = known.iter().map(AsRef::as_ref);
     // A new constraint does not allow anything, but may be the opposite of an old one.
     if super::is_japanese(sentence) {
-        if sentence.ends_with(['?', '？']) {
-            return Vec::new();
-        }
         if restates() {
             return Vec::new();
         }
