@@ -25,22 +25,22 @@ const PERMITS: Words = "ていい てよい て良い てもいい ても良い 
     て平気 ても平気 てええ てもええ てオッケー 可能となりました 可能になりました okになりました ていいこと";
 
 /// A choice: 「npmでいい」.
-const CHOSEN: Words = "でいい で大丈夫 でok でも大丈夫 でもいい で構 で問題な は解禁 を許可 は許可";
+const CHOSEN: Words = "でいい で大丈夫 でok でも大丈夫 でもいい で構 で問題な の許可が 許可が出 は解禁 を許可 は許可";
 const CHOOSES: Words = "でいい でいきま でいこう で行きま で行こう にしよ にしま にして に戻して に戻しま に切り替えて でお願い で大丈夫 でもいい でも大丈夫 でok で構";
 /// At the end of a clause, or before its courtesy.
-const USES: Words = "使って を使って 入れて を入れて 使おう を使おう 使いましょう 使ってください 使っていい を使っていい 使ってもいい 使ってok 使ってよ 使ってね 使ってお 使っちゃ 使って大丈夫 使って構";
+const USES: Words = "使って を使って 入れて を入れて 使おう を使おう 使いましょう 使ってください 使っていい を使っていい 使ってもいい 使ってok 使ってよ 使ってね 使ってお 使っちゃ 使って大丈夫 使って構 使う方向 使うことに を使うことに";
 
 const LIBRARIES: Words = "ライブラリ 依存 パッケージ gem モジュール プラグイン 依存関係";
 const ADDS: Words = "追加 足 増 導入 入 インストール";
 
 /// They are named by what they belong to.
-const GENERAL_NOUNS: Words = "バージョン ファイル コード 内容 中身 部分 側 系";
+const GENERAL_NOUNS: Words = "バージョン ファイル コード ブランチ 内容 中身 部分 側 系";
 
 /// 「依存追加」 is a noun and its verb.
 const DEEDS: [&str; 10] = ["追加", "変更", "削除", "修正", "実行", "作成", "使用", "導入", "更新", "編集"];
 
 const RELEASES: Words = "なくていい なくてよい なくて良い なくてもいい なくても構 なくて構 なくて大丈夫 なくても大丈夫 なくて問題 なくてok なくてもok \
-    んでええ んでもええ んでいい 必要はな 必要はあり 必要ありま 必要な 不要 いらない いりません 要らない いらん なしで消 なしで進 なしでい 省略";
+    んでええ んでもええ んでいい 必要はな 必要はあり 必要ありま 必要ない 必要なく は不要 不要です 不要なので 不要だ 確認なし 確認不要 いらない いりません 要らない いらん なしで消 なしで進 なしでい 省略";
 
 /// What must not be touched must not be changed in any way.
 const TOUCHES: Words = "変 変更 修正 編集 触 直 改修 手 加 改変 対象外 固定 崩 壊 影響 維持 上書";
@@ -48,11 +48,10 @@ const CHANGES: Words = "変 変更 修正 編集 触 直 改修 換 替 更新 �
 
 /// The first of each class are the forbidden verbs, all are the ordered ones.
 const SAME: [Words; 15] = [
-    "切 作 作成 立",
     "追加 足 増 導入 入 インストール 使 付 書 設定",
     "使 使用 利用 入 導入 採用",
     "消 削除 捨",
-    "作 作成 切 立 生成 新規作成 追加",
+    "作 作成 切 立 生成 新規作成 追加 出",
     "実行 回 走 流 打 叩",
     "出 作 作成 立 上 オープン",
     "実装 書 コーディング 着手",
@@ -63,14 +62,15 @@ const SAME: [Words; 15] = [
     "マージ merge",
     "デプロイ deploy リリース",
     "送 送信 投稿",
+    "切 作 作成 立",
 ];
 
 /// Verbs that say little.
-const LIGHT: Words = "始 進 出 行 入 開始 再開 願";
+const LIGHT: Words = "始 進 開始 再開 願";
 
 /// Words that deny, and those that do not say what a constraint is about.
 const GENERAL: Words = "新 新規 今 今回 今日 今後 先 前 後 必 絶対 直接 勝手 私 事 時 中 一切 下 願 他 以外 以内 以下 未満 禁止 不可 \
-    許可 当面 毎回 解禁 大丈夫 構 問題 必要 不要 厳禁 良 的 待 保留 控 避 却下 勘弁 無 止 駄目 方針 方向 前提 ok ng 既 存 既存 現在 気 好 一度 今度 全部 絶 対 思 切 一旦 設計 計画";
+    許可 当面 毎回 解禁 大丈夫 構 問題 必要 不要 厳禁 良 的 待 保留 控 避 却下 勘弁 無 止 駄目 方針 方向 前提 ok ng 既 存 既存 現在 気 好 一度 今度 次 全部 絶 対 思 一旦 設計 計画";
 
 const LANGUAGES: Words = "日本語 英語 フランス語 ドイツ語 中国語 韓国語 スペイン語";
 
@@ -184,7 +184,8 @@ fn mentions_meaning(text: &str, run: &str) -> bool {
 }
 
 impl Lift {
-    pub(super) fn of(sentence: &str) -> Option<Lift> {
+    /// `restates`: the sentence is itself a constraint.
+    pub(super) fn of(sentence: &str, restates: bool) -> Option<Lift> {
         let mut own = String::new();
         // Without what is only quoted; a name in code is the person's.
         let unmarked: Cow<'_, str> = sentence.replace('`', "").into();
@@ -204,15 +205,16 @@ impl Lift {
         let own = path.map_or(own.clone(), |path| own.replace("そっち", &path).replace("そちら", &path));
         let mut parts = Vec::new();
         for clause in clauses(&own) {
-            if let Some(part) = takes_back(&clause) {
+            if let Some(part) = takes_back(&clause).filter(|_| !restates) {
                 parts.push(part);
             } else if is_conditional || contains_any(&clause, "いいのは いいわけ てもいいですか 自分で 私が")
             {
                 // Not now, not everything, or not by Claude.
-            } else if contains_any(&clause, RELEASES) {
+            } else if contains_any(&clause, RELEASES) && !restates {
                 parts.push(Part::Releases(clause));
             } else {
                 parts.extend(acts(&clause));
+                parts.extend(first_of_two(&clause).and_then(acts));
                 if ends_with_any(&clause, "た たよ たね ました ましたよ です ですよ たので たから ましたので") {
                     parts.push(Part::States(clause));
                 }
@@ -286,6 +288,14 @@ fn acts(clause: &str) -> Option<Part> {
     is_order.then(|| Part::Acts { clause: clause.to_owned(), verb: verb_of(core), is_permission: false })
 }
 
+/// 「サーバー立ち上げて」, of 「サーバー立ち上げて確認して」.
+fn first_of_two(clause: &str) -> Option<&str> {
+    let at = clause.find('て')? + 'て'.len_utf8();
+    let (first, second) = clause.split_at(at);
+    let continues = second.chars().next().is_some_and(|c| !is_hiragana(c)) && all_runs(second).len() == 1;
+    (continues && !second.contains('を') && contains_any(second, "て ます")).then_some(first)
+}
+
 /// The last word before its own ending: not the object of 「テストもやって」.
 fn verb_of(stem: &str) -> Option<String> {
     let stem = stem.trim_end_matches("もう").trim_end_matches(['を', 'は', 'も']);
@@ -313,21 +323,32 @@ impl Gist {
         let for_now = contains_any(&text, "まだ まで 当面 待って 保留 いったん 一旦 ひとまず とりあえず");
         let is_limit = contains_any(&text, "以内 以下 未満 だけ のみ 以外");
         const DENIES: Words = "ない 禁止 不可 やめて 避けて 控え ません ng 厳禁 だめ ダメ 駄目 ちゃだめ ず、 ずに なしで 無し なし んといて ないで待 待って 保留 却下 勘弁 対象外 固定 んな";
-        let denying = clauses(&text).into_iter().rfind(|clause| contains_any(clause, DENIES));
+        let before_more = |clause: String| {
+            let end = clause.find("ないで").map(|at| at + "ないで".len()).filter(|end| clause.len() > end + 12);
+            end.map_or(clause.clone(), |end| clause[..end].to_owned())
+        };
+        let denying = clauses(&text).into_iter().rfind(|clause| contains_any(clause, DENIES)).map(before_more);
         // 「コードは書かないで、設計だけ」 forbids.
         let is_limit = is_limit && denying.as_ref().is_none_or(|clause| {
-            contains_any(clause, "以内 以下 未満 だけ のみ 以外 他") || runs(clause).len() < 2
+            contains_any(clause, "以内 以下 未満 だけ のみ 以外 他") || runs(clause).is_empty()
         });
         let kind = match () {
             () if is_limit => ConstraintKind::Limits,
             () if (contains_any(&text, DENIES) || text.ends_with('な')) && rejected.is_none() => ConstraintKind::Forbids,
             () => ConstraintKind::Requires,
         };
+        // 「リリースは来週まで待って」
+        let topic = |clause: &str| match clause.split_once("まで") {
+            Some((_, after)) if runs(after).is_empty() => clause.split_once('は').map(|(topic, _)| topic.to_owned()),
+            _ => None,
+        };
+        let denying = denying.map(|clause| topic(&clause).unwrap_or(clause));
         let after =
             |clause: String| clause.split_once("まで").map(|(_, after)| after.to_owned()).unwrap_or(clause);
         let own = denying.map(after).map(|clause| runs(&clause)).unwrap_or_default();
         // A clause without an object points at another one.
-        let mut nouns = if own.len() < 2 && !for_now { runs(&text) } else { own };
+        let is_bare = own.iter().all(|run| run.chars().nth(1).is_none() && !run.is_ascii());
+        let mut nouns = if own.len() < 2 && is_bare && !for_now { runs(&text) } else { own };
         let denied = each_word("しない せんと せず され を避 を控 禁止").any(|end| text.contains(end));
         // 「ブランチ切るのは控えて」, but 「any禁止」.
         let has_verb = nouns.len() > 1 || denied && kind == ConstraintKind::Forbids || for_now;
@@ -486,15 +507,16 @@ impl Gist {
             return true;
         }
         let Some(own) = self.verb.as_deref() else {
-            return verb.is_some_and(|verb| among(SAME[0], verb) || among("使 可能", verb))
-                && self.nouns.iter().all(|noun| is_object(clause, noun)) && !self.nouns.is_empty();
+            let is_named = self.nouns.iter().all(|noun| is_object(clause, noun, &self.nouns)) && !self.nouns.is_empty();
+            let is_deed = |verb: &str| matches!(self.nouns.as_slice(), [deed] if deed == verb || !deed.is_ascii() && deed.ends_with(verb) && verb.chars().nth(1).is_some());
+            return verb.is_some_and(|verb| (among(SAME[0], verb) || among("使 可能", verb)) && is_named || is_deed(verb));
         };
         let Some(verb) = verb else { return false };
-        let is_deed = verb == own || among(LIGHT, verb) && is_object(clause, own);
+        let is_deed = verb == own || clause.contains(&format!("{own}に入")) || among(LIGHT, verb) && is_object(clause, own, &[]);
         let begins = verb.strip_prefix(own).is_some_and(|rest| among(LIGHT, rest));
         let is_compound = begins || !own.is_ascii() && verb.ends_with(own) || !verb.is_ascii() && own.ends_with(verb) && verb.chars().count() > 1;
         let same = SAME.iter().any(|same| same.split(' ').next() == Some(own) && among(same, verb) || among(same, own) && among(same, verb) && !among(SAME[0], own));
-        let same = same || among(ADDS, own) && (among(SAME[1], verb) || ADDS.split(' ').any(|add| !verb.is_ascii() && verb.ends_with(add)));
+        let same = same || among(ADDS, own) && (among(SAME[0], verb) || ADDS.split(' ').any(|add| !verb.is_ascii() && verb.ends_with(add)));
         let touched = among(TOUCHES, own) && among(CHANGES, verb);
         if !(is_deed || is_compound || same || touched) {
             return false;
@@ -515,7 +537,19 @@ impl Gist {
             return others.iter().all(|run| self.for_now && among(WORK, run));
         }
         let at = clause.rfind(verb).unwrap_or(clause.len());
-        let is_named = self.nouns.iter().all(|noun| is_object(&clause[..at], noun) || verb.contains(noun.as_str()));
+        // 「APIのレスポンス形式」 may be called 「レスポンス形式」.
+        let is_owner = |noun: &String| {
+            let next = self.nouns.iter().skip_while(|own| *own != noun).nth(1);
+            self.text.contains(&format!("{noun}の")) && next.is_some_and(|next| is_unmodified(clause, next))
+        };
+        let is_named = self.nouns.iter().all(|noun| {
+            is_object(&clause[..at], noun, &self.nouns) || verb.contains(noun.as_str()) || is_owner(noun)
+        });
+        // 「増やしていいよ」
+        let is_placed = self.nouns.iter().any(|noun| ["に", "へ", "で", "から"].iter().any(|particle| self.text.contains(&format!("{noun}{particle}"))));
+        if is_permission && !is_placed && runs(clause).iter().all(|run| run == verb) && clause.starts_with(verb) {
+            return true;
+        }
         is_named || self.for_now && others.is_empty() && !is_permission && !self.nouns.iter().any(|noun| noun.is_ascii())
     }
 }
@@ -523,16 +557,28 @@ impl Gist {
 /// What belongs to the work at hand.
 const WORK: Words = "変更 全部 今 分 修正 pr 本番 ステージング リモート コード 込 残 一旦 対応 修正込 lint";
 
+/// 「テストDB」 and 「別のDB」 are not any 「DB」.
+fn is_unmodified(clause: &str, noun: &str) -> bool {
+    let before = clause.find(noun).map(|at| clause[..at].chars().next_back());
+    before.is_some_and(|before| before.is_none_or(|c| is_hiragana(c) && !matches!(c, 'の' | 'い' | 'た' | 'な')))
+}
+
 /// Whether a clause does something to `noun`: not to a part of it, and not because of it.
-fn is_object(clause: &str, noun: &str) -> bool {
-    if among(LIBRARIES, noun) && each_word(LIBRARIES).any(|other| other != noun && clause.contains(other) && is_object(&clause.replace(other, "□"), "□")) {
+fn is_object(clause: &str, noun: &str, nouns: &[String]) -> bool {
+    if among(LIBRARIES, noun) && each_word(LIBRARIES).any(|other| other != noun && clause.contains(other) && is_object(&clause.replace(other, "□"), "□", nouns)) {
         return true;
     }
     clause.match_indices(noun).any(|(at, _)| {
         let after = &clause[at + noun.len()..];
-        let is_other = after != "の" && (after.matches('を').count() > 1 || after.starts_with("を使") && !after.ends_with("を") && after.contains("使う")
-            || after.starts_with("が通") || after.starts_with("が落") || after.starts_with('の') && !each_word(PARTS).any(|part| after.starts_with(part))
-            || after.starts_with("から") || after.starts_with("通り") || after.starts_with("ように"));
+        // 「認証まわりのテスト」 is not 「認証まわり」.
+        let of = after.split_once('の').filter(|(between, _)| !between.contains(['を', 'も', 'は', 'に', 'て'])).map(|(_, of)| of);
+        let names_part = of.is_some_and(|of| {
+            let first = all_runs(of).into_iter().next();
+            let is_part = each_word(PARTS).any(|part| after.contains(part));
+            first.is_some_and(|first| of.starts_with(first.as_str()) && !is_part && !nouns.contains(&first))
+        });
+        let is_other = names_part || after.chars().take(6).collect::<String>().contains("以外") || after != "の" && (after.matches('を').count() > 1 || after.starts_with("を使") && !after.ends_with("を") && after.contains("使う")
+            || after.starts_with("が通") || after.starts_with("が落") || false || each_word("に合わせ に沿 に従 に基 を元に をもとに を参考 を見 を読 通り どお").any(|aside| after.starts_with(aside)) || after.starts_with("から") || after.starts_with("通り") || after.starts_with("ように"));
         (mentions(clause, noun) || noun == "□") && !is_other
     })
 }

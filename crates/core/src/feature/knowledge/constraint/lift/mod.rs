@@ -32,10 +32,7 @@ pub(super) fn lifted_by<'k, C: AsRef<str>>(
     let known = known.iter().map(AsRef::as_ref);
     // A new constraint does not allow anything, but may be the opposite of an old one.
     if super::is_japanese(sentence) {
-        if restates() {
-            return Vec::new();
-        }
-        let Some(lift) = japanese::Lift::of(sentence) else { return Vec::new() };
+        let Some(lift) = japanese::Lift::of(sentence, restates()) else { return Vec::new() };
         return known.filter(|constraint| lift.covers(constraint)).collect();
     }
     let sentence = english::without_consent(english::without_request(sentence));
