@@ -22,7 +22,7 @@ const CONDITIONS: Words = "たら れば なら 場合 次第 とき てから �
 
 const PERMITS: Words = "ていい てよい て良い てもいい ても良い てもよい て大丈夫 ても大丈夫 て構 ても構 てかま てもかま て問題な ても問題な \
     んでいい んでもいい んで大丈夫 いでいい いでもいい てok てもok でok でもok んでok て問題あり ても問題あり 解禁 許可します 許可する  \
-    て平気 ても平気 てええ てもええ てオッケー 可能となりました 可能になりました okになりました ていいこと";
+    て平気 ても平気 て結構 てよし てええ てもええ てオッケー 可能となりました 可能になりました okになりました ていいこと";
 
 /// A choice: 「npmでいい」.
 const CHOSEN: Words = "でいい で大丈夫 でok でも大丈夫 でもいい で構 で問題な の許可が 許可が出 は解禁 を許可 は許可";
@@ -92,6 +92,10 @@ enum Part {
 
 /// Without blanks and marks of code, in lower case.
 fn plain(text: &str) -> String {
+    // 「sleep(2)入れて」
+    let call = text.find('(').and_then(|open| Some((open, open + text[open..].find(')')?)));
+    let call = call.filter(|(open, close)| *open > 0 && text.as_bytes()[open - 1].is_ascii_alphanumeric() && text[*open..*close].is_ascii());
+    let text = &call.map_or(text.to_owned(), |(open, close)| format!("{}{}", &text[..open], &text[close + 1..]));
     text.chars().filter(|c| !c.is_whitespace() && *c != '`').flat_map(char::to_lowercase).collect()
 }
 
@@ -406,6 +410,11 @@ impl Gist {
     }
 
     fn is_released_by(&self, text: &str) -> bool {
+        // 「300行にこだわらなくていいです」
+        let named = self.words().filter(|word| mentions(text, word)).count();
+        if contains_any(text, "こだわ 守ら 従わ 気にし 縛られ") && named * 2 >= self.nouns.len().max(1) && named > 0 {
+            return true;
+        }
         let asked = ["確認", "聞", "許可", "相談", "承認"];
         let said = runs(text);
         if self.asks() && (said.iter().any(|run| asked.contains(&run.as_str())) || text.contains("確認なしで")) {
@@ -483,10 +492,15 @@ impl Gist {
         if changes && clause.contains('も') && is_other && self.words().any(|own| among(AREAS, own)) && !self.words().any(|own| mentions(clause, own)) {
             return true;
         }
-        let is_number = |run: &&String| run.bytes().all(|byte| byte.is_ascii_digit()) && run.len() > 1;
-        let number = self.words().find(is_number);
+        let number = self.words().find(|run| run.bytes().all(|byte| byte.is_ascii_digit()));
         let has_all = || self.words().all(|run| mentions_meaning(clause, run));
         let is_named = number.map_or_else(has_all, |number| mentions(clause, number));
+        const UNITS: Words = "行 文字 ファイル 個 件 回 字";
+        let is_longer = contains_any(clause, "超え 長 多") && number.is_some();
+        let names_unit = each_word(UNITS).any(|unit| self.text.contains(unit) && clause.contains(unit));
+        if is_permission && is_longer && (names_unit || runs(clause).iter().all(|run| among("超 長 多 行", run))) {
+            return true;
+        }
         is_permission && contains_any(clause, "超え 以上 以外 他 長 多") && self.words().next().is_some() && is_named
     }
 
@@ -503,6 +517,13 @@ impl Gist {
     fn is_broken_by(&self, clause: &str, verb: Option<&str>, is_permission: bool) -> bool {
         // 「やっぱりlodashで」
         let uses = self.verb.as_deref().is_none_or(|own| among("使 使用 利用 誤魔化 逃", own));
+        // 「カラム名も揃えて」
+        let is_included = |noun: &String| {
+            clause.contains(&format!("{noun}も")) && ["と", "や", "・"].iter().any(|and| self.text.contains(&format!("{noun}{and}")) || self.text.contains(&format!("{and}{noun}")))
+        };
+        if self.verb.as_deref().is_some_and(|own| among(TOUCHES, own)) && verb.is_some_and(|verb| among(CHANGES, verb)) && self.nouns.iter().any(|noun| is_included(noun)) {
+            return true;
+        }
         if uses && let [what] = self.nouns.as_slice() && Gist::chooses(clause, what) {
             return true;
         }

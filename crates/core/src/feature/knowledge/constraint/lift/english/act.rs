@@ -235,7 +235,7 @@ fn predicate(clause: &[Token]) -> Option<Act> {
         _ if gerund => Some(subject[0].stem.clone()),
         _ => None,
     };
-    if points {
+    if points && !(may_be && exceeds) {
         return None;
     }
     let (object, _, mut places) = named(&subject[usize::from(gerund && to_verb.is_none())..]);

@@ -23,7 +23,7 @@ const CONDITIONS: Words = "if once when unless until after whenever provided ass
 /// Verbs of one meaning. What must not be touched must not be changed in any way.
 const CHANGE: Words = "touch chang edit modify updat alter rewrit adapt adjust refactor renam reorganis reorganiz reformat fix clean \
      replac regener extend improv correct simplify rework restyl redesign patch tweak migr delet remov break bump redo restructur";
-const SAME: [Words; 13] = [
+const SAME: [Words; 14] = [
     "add introduc install use hav have creat writ bring includ pull import load put tak get",
     "use import load switch go adopt tak add",
     "deploy ship releas publish roll",
@@ -37,6 +37,7 @@ const SAME: [Words; 13] = [
     "install add",
     "send post submit publish",
     "open creat rais",
+    "giv show tell spoil reveal provid writ",
 ];
 
 /// They do what their object says: "do the release", "start coding".
@@ -443,6 +444,11 @@ impl Gist {
                 return true;
             }
         }
+        // "It can be longer."
+        let is_longer = act.is_permission && self.has_number && act.names().all(|name| self.all.iter().any(|stem| stem == name));
+        if act.exceeds && is_longer && among("be hav", verb) {
+            return true;
+        }
         let all = self.stems.iter().all(|stem| act.names().any(|name| name == stem) || act.verb.as_ref() == Some(stem));
         let same_verb = self.all.iter().any(|stem| among(CHANGE, stem)) && among(CHANGE, verb);
         let other = act.head().is_some_and(|head| !among(GENERAL, head) && !self.all.iter().any(|stem| stem == head));
@@ -483,6 +489,16 @@ impl Gist {
                 && verb.is_some_and(|verb| among(CHANGE, verb) || among("imple add put app", verb))
                 && act.places.iter().any(|(place, stems)| among(PLACES, place) && head_of(stems).is_some_and(is_own))
         };
+        // "Rewrite it in TypeScript", "do it with jQuery".
+        let is_used = || {
+            self.verb.as_deref().is_none_or(|own| own == "use")
+                && verb.is_some_and(|verb| among("convert port rewrit migr mov switch go redo build do imple mak solv writ turn", verb))
+                && act.places.iter().any(|(place, stems)| among("to in with on", place) && head_of(stems).is_some_and(is_own))
+                && needed.len() == 1
+        };
+        if is_used() {
+            return true;
+        }
         if !same_verb && !is_light && !is_inside() {
             return false;
         }
