@@ -30,7 +30,7 @@ const TEXTS: Words = "mail email e-mail message letter review feedback error out
 /// Orders to write a text, and what is written.
 const WRITES: Words = "add write put print show display insert log set change make rename draft compose post update";
 const WRITTEN: Words = "comment text message label title button tooltip banner heading line warning string docstring placeholder headline caption \
-    email e-mail mail announcement post notice note letter reply readme changelog";
+    email e-mail mail announcement setting option checkbox popup dialog post notice note letter reply readme changelog";
 
 /// A text is announced, not named: "here is the log", not "error log: no secrets".
 const SHOWN: Words = "here here's this following below got received pasted get another";

@@ -9,7 +9,7 @@ mod words;
 use crate::text::search;
 use crate::text::word_list::{Words as WordList, among};
 pub(super) use vetoes::{Follow, follow, is_of_others, is_statement};
-use vetoes::{asks_not_to, is_fault, is_foreign, is_report, lifts, purpose, second_order, specifies, text_from};
+use vetoes::{asks_not_to, is_fault, is_foreign, is_report, is_of_product, lifts, purpose, second_order, specifies, text_from};
 use words::CLAUSE;
 pub(super) use words::{Words, normalise};
 
@@ -88,7 +88,7 @@ pub(super) fn is_constraint(words: &Words<'_>) -> bool {
     }
     let until = text_from(words);
     let purpose = purpose(words);
-    (from..until).any(|at| is_cue(words.words[at]) && !purpose.contains(&at) && constrains(words, at))
+    (from..until).any(|at| is_cue(words.words[at]) && !purpose.contains(&at) && constrains(words, at) && !is_of_product(words, at))
 }
 
 fn constrains(words: &Words<'_>, at: usize) -> bool {
@@ -353,7 +353,9 @@ fn forbids(words: &Words<'_>, at: usize, verb: usize) -> bool {
         return false;
     }
     if words.opens(at) {
-        return !is_name_of(words.rest(verb));
+        // "Don't send the newsletter to guests."
+        let is_for_people = words.rest(verb).iter().any(|word| among("users customers visitors subscribers guests members", word));
+        return !is_name_of(words.rest(verb)) && !(is_for_people && among("send notify email charge ask", word));
     }
     let after = words.at(verb + 1);
     match words.before(at) {
@@ -364,7 +366,7 @@ fn forbids(words: &Words<'_>, at: usize, verb: usize) -> bool {
         "we" => {
             among("use commit merge push add deploy ship log store allow want do", word)
                 && words.has("here repo project codebase anymore team directly any this")
-                && !words.has("except yet")
+                && !words.has("except yet remove drop delete clean")
         }
         // It follows an order.
         "and" => words.head(at).first().is_some_and(|first| !among("i we it they the if when", first)),
@@ -384,6 +386,7 @@ fn forbids_with_not(words: &Words<'_>, at: usize) -> bool {
     let next = words.at(at + 1);
     match words.before(at) {
         "you" => words.asks,
+        "to" => words.words[..at].ends_with(&["you", "to"]) && words.begins_with_clause(at) && words.has("like want need prefer ask"),
         // "You are not to read that file."
         "is" | "are" | "you're" if next == "to" => {
             words.head(at).iter().any(|word| among("you you're", word)) || words.at(at + 2) == "be"
@@ -426,7 +429,8 @@ fn forbids_with_never(words: &Words<'_>, at: usize) -> bool {
         _ if words.opens(at) => !among(PRODUCT, next) && !is_third_person(next),
         // "It should never be null, but it is" describes a fault.
         "should" => !words.has("but still yet currently") && next != "have",
-        "must" | "may" | "can" => true,
+        "must" | "may" => true,
+        "can" => words.before(at - 1) != "i",
         "we" => !next.ends_with("es") && next != "know",
         "and" => words.head(at).first().is_some_and(|first| among(ORDERS, first) || *first == "always"),
         _ => false,
@@ -458,6 +462,10 @@ fn forbids_with_no(words: &Words<'_>, at: usize) -> bool {
     if among(OTHER, next)
         || rest.iter().any(|word| among("needed required necessary is are was were has exists found", word))
     {
+        return false;
+    }
+    // "No border radius on the cards."
+    if rest.iter().take(3).any(|word| among("border borders padding margin margins shadow shadows radius gap gaps scrollbar scrollbars underline underlines outline", word)) {
         return false;
     }
     // "No test covers this function."
@@ -557,6 +565,9 @@ fn requires_with_have(words: &Words<'_>, at: usize) -> bool {
     let (word, next) = (words.words[at], words.at(at + 1));
     let head = words.head(at);
     let quantified = head.iter().any(|word| among("every each any all", word));
+    if words.before(at) == "only" {
+        return false;
+    }
     if next != "to" {
         // "Any change needs my approval."
         return word.starts_with("need")

@@ -205,7 +205,7 @@ pub(super) fn is_report(words: &Words<'_>) -> bool {
         || is_person
         || words.words.windows(2).any(|pair| pair == ["best", "practice"] || pair == ["of", "thumb"])
         || words.has(
-            "says wrote thinks claims insists complains complained argues suggested suggests wonders according \
+            "rumour rumor says wrote thinks claims insists complains complained argues suggested suggests wonders according \
              wouldn't couldn't probably theory currently warns warned recommends recommended advises advised mentions mentioned \
              demands demanded replied reckons wants prefers apparently supposedly allegedly reportedly hypothetically opinion",
         )
@@ -213,6 +213,30 @@ pub(super) fn is_report(words: &Words<'_>) -> bool {
         || words.words.iter().enumerate().any(|(at, word)| {
             matches!(*word, "said" | "say") && !among("i we i've you don't doesn't |", words.before(at))
         })
+}
+
+/// "The sidebar must collapse on mobile": what the product does, or when it does it.
+pub(super) fn is_of_product(words: &Words<'_>, at: usize) -> bool {
+    const DOES: &str = "collapse close open expire show hide display render load appear submit redirect scroll resize overlap blink jump animate \
+         process skip charge accept validate trigger fire play pause refresh reload focus blur fade slide notify sort filter return stop start";
+    let mut verb = at + 1;
+    while among("not never only always to also be", words.at(verb)) {
+        verb += 1;
+    }
+    let subject = words.head(at);
+    let is_wish = among("must has have needs need should shouldn't never only", words.words[at]);
+    let is_of_work = subject.iter().any(|word| among("you we every each all everything nothing test tests build code lint ci command commands", word));
+    is_wish && !subject.is_empty() && !is_of_work && !words.opens(at) && among(DOES, words.at(verb)) || happens_when(words, at)
+}
+
+/// "Keep the ratio when resizing": it happens while the product runs.
+fn happens_when(words: &Words<'_>, at: usize) -> bool {
+    let rest = words.rest(at);
+    let when = rest.iter().position(|word| among("when while", word));
+    let Some(when) = when.filter(|when| *when > 0) else { return false };
+    const OF_WORK: &str = "you i i'm you're refactoring doing touching editing renaming fixing writing adding changing moving committing working \
+         implementing testing migrating updating in needed necessary possible";
+    among("keep avoid prefer stop don't dont never must has", words.words[at]) && !rest.get(when + 1).is_none_or(|word| among(OF_WORK, word))
 }
 
 /// Words of reports that are also in "until I've heard back" and "a command that writes".
