@@ -23,8 +23,7 @@ pub(super) struct Gist {
     pub(super) never: bool,
     /// It names a place: "to main".
     pub(super) placed: bool,
-    /// "Just look", "wait for my approval".
-    pub(super) only_looks: bool,
+    /// "Wait for my approval."
     pub(super) waits: bool,
     /// "Until CI is green"
     pub(super) until: Vec<String>,
@@ -76,7 +75,6 @@ impl Gist {
             anything: any_has("anything"),
             never: any_has("never"),
             placed: forbidding.is_some_and(|clause| has(clause, "to on in into inside within under against from with")),
-            only_looks: any_has("just only read-only") || holds("read", "only"),
             waits: any_has("wait until") && any_has("my i me"),
             for_now: any_has("yet until till hold before") || holds("for", "now"),
             until: until(&clauses),

@@ -10,7 +10,7 @@ mod gist;
 use super::ConstraintKind;
 use crate::text::word_list::{Words, among};
 use act::{ALLOWED, Act, GENERAL, PLACES, acts, head_of, subject};
-use clause::{ADVERBS, Clause, DENIALS, Token, clauses, content, has, is_alike, owned, word};
+use clause::{ADVERBS, DENIALS, Token, clauses, content, has, is_alike, owned, word};
 use gist::{Gist, LANGUAGES, is_path};
 
 /// They stand for what the person asked for.
@@ -53,13 +53,13 @@ const OTHERS: Words = "stag dev local temp temporary internal privat own feature
 const LIBRARIES: Words = "dependency packag librar library gem crat modul plugin";
 
 /// What a sentence takes back.
-pub(super) enum Lift {
-    /// All rules.
-    All,
-    Several(Vec<Part>),
+pub(super) struct Lift {
+    parts: Vec<Part>,
 }
 
-pub(super) enum Part {
+enum Part {
+    /// All rules.
+    All,
     /// "Forget the rule about …": the stems of its subject, and whether it names a rule.
     TakesBack { subject: Vec<String>, names_rule: bool },
     Acts(Act),
@@ -118,8 +118,7 @@ impl Lift {
         let mut parts = Vec::new();
         for clause in &clauses {
             match takes_back(clause).filter(|_| !restates) {
-                Some(TakenBack::All) => return Some(Lift::All),
-                Some(TakenBack::Part(part)) => parts.push(part),
+                Some(part) => parts.push(part),
                 None if is_conditional => {}
                 None => {
                     parts.extend(releases(clause));
@@ -137,17 +136,12 @@ impl Lift {
                 antecedent = own;
             }
         }
-        (!parts.is_empty()).then_some(Lift::Several(parts))
+        (!parts.is_empty()).then_some(Lift { parts })
     }
 
     pub(super) fn covers(&self, constraint: &str) -> bool {
-        match self {
-            Lift::All => true,
-            Lift::Several(parts) => {
-                let gist = Gist::of(constraint);
-                parts.iter().any(|part| gist.is_covered_by(part))
-            }
-        }
+        let gist = Gist::of(constraint);
+        self.parts.iter().any(|part| gist.is_covered_by(part))
     }
 }
 
@@ -169,12 +163,7 @@ fn is_on_condition(clause: &[Token]) -> bool {
     })
 }
 
-enum TakenBack {
-    All,
-    Part(Part),
-}
-
-fn takes_back(clause: &[Token]) -> Option<TakenBack> {
+fn takes_back(clause: &[Token]) -> Option<Part> {
     let (at, subject) = clause.iter().enumerate().find_map(|(at, token)| {
         let before = at.checked_sub(1).map_or("", |before| clause[before].word.as_str());
         match token.word.as_str() {
@@ -218,12 +207,12 @@ fn takes_back(clause: &[Token]) -> Option<TakenBack> {
     let says_all = names_rule && has(subject, "all everything any every");
     let only_all = of.iter().all(|stem| stem == "anything" || stem == "far");
     if says_all && only_all {
-        return Some(TakenBack::All);
+        return Some(Part::All);
     }
     if !names_rule && !is_forget || of.is_empty() {
         return None;
     }
-    Some(TakenBack::Part(Part::TakesBack { subject: of, names_rule }))
+    Some(Part::TakesBack { subject: of, names_rule })
 }
 
 /// "Please forget …", "you can drop …"; not "you seem to forget …".
@@ -364,6 +353,7 @@ impl Gist {
     fn is_covered_by(&self, part: &Part) -> bool {
         let count = |stems: &[String]| stems.iter().filter(|stem| self.all.contains(stem)).count();
         match part {
+            Part::All => true,
             Part::TakesBack { subject, names_rule } => {
                 let is_size = *names_rule && self.has_number && subject.iter().all(|stem| among("siz length lin", stem));
                 is_size || super::is_about(count(subject), subject.len(), self.all.len(), *names_rule)
