@@ -34,7 +34,7 @@ const LIBRARIES: Words = "ライブラリ 依存 パッケージ gem モジュ�
 const ADDS: Words = "追加 足 増 導入 入 インストール";
 
 /// They are named by what they belong to.
-const GENERAL_NOUNS: Words = "バージョン ファイル コード ブランチ 内容 中身 部分 側 系";
+const GENERAL_NOUNS: Words = "コマンド バージョン ファイル コード ブランチ 内容 中身 部分 側 系";
 
 /// 「依存追加」 is a noun and its verb.
 const DEEDS: [&str; 10] = ["追加", "変更", "削除", "修正", "実行", "作成", "使用", "導入", "更新", "編集"];
@@ -44,7 +44,10 @@ const RELEASES: Words = "なくていい なくてよい なくて良い なく�
 
 /// What must not be touched must not be changed in any way.
 const TOUCHES: Words = "変 変更 修正 編集 触 直 改修 手 加 改変 対象外 固定 崩 壊 影響 維持 上書";
-const CHANGES: Words = "変 変更 修正 編集 触 直 改修 換 替 更新 揃 消 削除 整理 リネーム 統一 追記 移動 移 リファクタ 改名 改善 反映 書 追加 足 加 手";
+/// Words that change nothing.
+const READS: Words = "見 読 確認 実行 使 使用 利用 呼 調 調査 教 説明 テスト 参照 参考 比較 レビュー 一覧 表示 数 検索 探 渡 コミット push 出 出力 記録 保存 送 報告 \
+    知 理解 解析 計測 追加 足 書 残 待 聞 通 動 起動 回 走 合 伝 願 作 描 答 考 取 取得 待機 返 進 続 始 止 終 移 終了 使 有効 無効";
+const CHANGES: Words = "変 変更 修正 編集 触 直 改修 換 替 更新 揃 消 削除 整理 リネーム 統一 追記 リファクタ 改名 改善 反映 加 手";
 
 /// The first of each class are the forbidden verbs, all are the ordered ones.
 const SAME: [Words; 15] = [
@@ -70,7 +73,7 @@ const LIGHT: Words = "始 進 開始 再開 願";
 
 /// Words that deny, and those that do not say what a constraint is about.
 const GENERAL: Words = "新 新規 今 今回 今日 今後 先 前 後 必 絶対 直接 勝手 私 事 時 中 一切 下 願 他 以外 以内 以下 未満 禁止 不可 \
-    許可 当面 毎回 解禁 大丈夫 構 問題 必要 不要 厳禁 良 的 待 保留 控 避 却下 勘弁 無 止 駄目 方針 方向 前提 ok ng 既 存 既存 現在 気 好 一度 今度 次 全部 絶 対 思 一旦 設計 計画";
+    許可 当面 毎回 解禁 大丈夫 構 問題 必要 不要 厳禁 良 的 待 保留 控 避 却下 勘弁 無 止 駄目 方針 方向 前提 ok ng 既 存 既存 現在 気 好 一度 今度 次 時間 分間 日 週 省 飛 全部 絶 対 思 一旦 設計 計画";
 
 const LANGUAGES: Words = "日本語 英語 フランス語 ドイツ語 中国語 韓国語 スペイン語";
 
@@ -302,7 +305,14 @@ fn first_of_two(clause: &str) -> Option<&str> {
 
 /// The last word before its own ending: not the object of 「テストもやって」.
 fn verb_of(stem: &str) -> Option<String> {
-    let stem = stem.trim_end_matches("もう").trim_end_matches(['を', 'は', 'も']);
+    let stem = stem.trim_end_matches("もう").trim_end_matches(['を', 'は', 'も', 'で']);
+    // 「デザインを今風にして」
+    if contains_any(stem, "参考に 元に 例に 見本に 手本に 前提に 対象に") {
+        return None;
+    }
+    if stem.ends_with("にして") || stem.ends_with("にしちゃって") || stem.ends_with("にしと") {
+        return Some("変".to_owned());
+    }
     let verb = all_runs(stem).pop()?;
     let after = stem.rfind(verb.as_str()).map_or("", |at| &stem[at + verb.len()..]);
     (!after.starts_with(['は', 'も', 'が', 'に', 'を', 'で', 'の'])).then_some(verb)
@@ -325,10 +335,11 @@ impl Gist {
         let rejected = text.split_once("ではなく").map(|(before, _)| before);
         let rejected = rejected.and_then(|before| runs(before).pop());
         let for_now = contains_any(&text, "まだ まで 当面 待って 保留 いったん 一旦 ひとまず とりあえず");
-        let is_limit = contains_any(&text, "以内 以下 未満 だけ のみ 以外");
-        const DENIES: Words = "ない 禁止 不可 やめて 避けて 控え ません ng 厳禁 だめ ダメ 駄目 ちゃだめ ず、 ずに なしで 無し なし んといて ないで待 待って 保留 却下 勘弁 対象外 固定 んな";
+        let is_limit = contains_any(&text, "以内 以下 未満 だけ のみ 以外")
+            || text.contains("までで") || text.ends_with("まで") && text.bytes().any(|byte| byte.is_ascii_digit());
+        const DENIES: Words = "ない 禁止 不可 やめて 避けて 控え ません ng 厳禁 だめ ダメ 駄目 ちゃだめ ず、 ずに なしで 無し なし 省いて 飛ばして スキップして んといて ないで待 待って 保留 却下 勘弁 対象外 固定 んな";
         let before_more = |clause: String| {
-            let end = clause.find("ないで").map(|at| at + "ないで".len()).filter(|end| clause.len() > end + 12);
+            let end = clause.find("ないで").map(|at| at + "ないで".len()).filter(|end| !clause[*end..].is_empty() && !["くだ", "下さ", "ね", "よ", "ほし", "欲し", "もら", "いた", "おい", "くれ", "お願"].iter().any(|end_of| clause[*end..].starts_with(end_of)));
             end.map_or(clause.clone(), |end| clause[..end].to_owned())
         };
         let denying = clauses(&text).into_iter().rfind(|clause| contains_any(clause, DENIES)).map(before_more);
@@ -355,6 +366,12 @@ impl Gist {
         let mut nouns = if own.len() < 2 && is_bare && !for_now { runs(&text) } else { own };
         let denied = each_word("しない せんと せず され を避 を控 禁止").any(|end| text.contains(end));
         // 「ブランチ切るのは控えて」, but 「any禁止」.
+        // 「any禁止」 forbids to have it, 「push禁止」 to do it.
+        let is_deed = |run: &String| DEEDS.iter().any(|deed| run.ends_with(deed)) || among("push commit merge deploy rebase コミット プッシュ マージ デプロイ リリース リファクタリング リネーム インストール ダウンロード", run);
+        let denied = denied && (!text.contains("禁止") || nouns.iter().all(is_deed));
+        if kind == ConstraintKind::Forbids && nouns.len() > 1 {
+            nouns.retain(|run| !run.bytes().all(|byte| byte.is_ascii_digit()));
+        }
         let has_verb = nouns.len() > 1 || denied && kind == ConstraintKind::Forbids || for_now;
         let mut verb = if has_verb { nouns.pop() } else { None };
         if let Some(last) = verb.clone().or_else(|| nouns.last().cloned())
@@ -397,7 +414,7 @@ impl Gist {
             Part::Acts { clause, verb, is_permission } => {
                 self.is_opposed_by(clause)
                     || match self.kind {
-                        ConstraintKind::Requires => self.is_rejected(clause),
+                        ConstraintKind::Requires => self.is_rejected(clause) || self.is_dropped_by(clause, verb.as_deref()),
                         ConstraintKind::Limits => self.is_exceeded_by(clause, verb.as_deref(), *is_permission),
                         ConstraintKind::Forbids => self.is_broken_by(clause, verb.as_deref(), *is_permission),
                     }
@@ -417,6 +434,13 @@ impl Gist {
         }
         let asked = ["確認", "聞", "許可", "相談", "承認"];
         let said = runs(text);
+        let needs_none = asked.iter().any(|asked| {
+            said.iter().any(|run| run == asked)
+                && ["は", "はもう", "とかは", "も", ""].iter().any(|by| each_word("いらな 不要 要らな いらん しなくて 取らなくて せんで なしで").any(|end| text.contains(&format!("{asked}{by}{end}"))))
+        });
+        if self.asks() && needs_none {
+            return true;
+        }
         if self.asks() && (said.iter().any(|run| asked.contains(&run.as_str())) || text.contains("確認なしで")) {
             return said.iter().all(|run| asked.contains(&run.as_str()) || self.words().any(|own| own == run) || among(TOUCHES, run) || among("消", run));
         }
@@ -471,6 +495,13 @@ impl Gist {
             || mentions(clause, what) && (clause.ends_with(&format!("{what}で")) || clause.ends_with(&format!("{what}に")))
     }
 
+    /// 「旧APIは残して」, and 「旧APIは消していいです」.
+    fn is_dropped_by(&self, clause: &str, verb: Option<&str>) -> bool {
+        let keeps = contains_any(&self.text, "残して 残す 維持 そのまま のまま 保って");
+        keeps && verb.is_some_and(|verb| among("消 削除 捨 外 変 変更 直 書換", verb))
+            && !self.nouns.is_empty() && self.nouns.iter().all(|noun| is_object(clause, noun, &self.nouns))
+    }
+
     fn is_rejected(&self, clause: &str) -> bool {
         self.rejected.as_ref().is_some_and(|rejected| Gist::chooses(clause, rejected))
     }
@@ -489,7 +520,7 @@ impl Gist {
         let area = |text: &str| runs(text).into_iter().find(|run| among(AREAS, run));
         let before_too = clause.split('も').next().unwrap_or_default();
         let is_other = area(before_too).is_some_and(|area| !self.words().any(|own| *own == area));
-        if changes && clause.contains('も') && is_other && self.words().any(|own| among(AREAS, own)) && !self.words().any(|own| mentions(clause, own)) {
+        if changes && clause.contains('も') && is_other && self.words().any(|own| among(AREAS, own)) && !self.words().any(|own| among(AREAS, own) && mentions(clause, own)) {
             return true;
         }
         let number = self.words().find(|run| run.bytes().all(|byte| byte.is_ascii_digit()));
@@ -498,6 +529,10 @@ impl Gist {
         const UNITS: Words = "行 文字 ファイル 個 件 回 字";
         let is_longer = contains_any(clause, "超え 長 多") && number.is_some();
         let names_unit = each_word(UNITS).any(|unit| self.text.contains(unit) && clause.contains(unit));
+        let is_more = number.is_some() && names_unit && clause.bytes().any(|byte| byte.is_ascii_digit()) && number.is_some_and(|own| !clause.contains(own.as_str()));
+        if is_permission && is_more {
+            return true;
+        }
         if is_permission && is_longer && (names_unit || runs(clause).iter().all(|run| among("超 長 多 行", run))) {
             return true;
         }
@@ -530,7 +565,7 @@ impl Gist {
         let Some(own) = self.verb.as_deref() else {
             let is_named = self.nouns.iter().all(|noun| is_object(clause, noun, &self.nouns)) && !self.nouns.is_empty();
             let is_deed = |verb: &str| matches!(self.nouns.as_slice(), [deed] if deed == verb || !deed.is_ascii() && deed.ends_with(verb) && verb.chars().nth(1).is_some());
-            return verb.is_some_and(|verb| (among(SAME[0], verb) || among("使 可能", verb)) && is_named || is_deed(verb));
+            return verb.is_some_and(|verb| (among(SAME[0], verb) || among("使 可能 作 作成 生成 実行 書 回 走", verb)) && is_named || is_deed(verb));
         };
         let Some(verb) = verb else { return false };
         let is_deed = verb == own || clause.contains(&format!("{own}に入")) || among(LIGHT, verb) && is_object(clause, own, &[]);
@@ -538,7 +573,9 @@ impl Gist {
         let is_compound = begins || !own.is_ascii() && verb.ends_with(own) || !verb.is_ascii() && own.ends_with(verb) && verb.chars().count() > 1;
         let same = SAME.iter().any(|same| same.split(' ').next() == Some(own) && among(same, verb) || among(same, own) && among(same, verb) && !among(SAME[0], own));
         let same = same || among(ADDS, own) && (among(SAME[0], verb) || ADDS.split(' ').any(|add| !verb.is_ascii() && verb.ends_with(add)));
-        let touched = among(TOUCHES, own) && among(CHANGES, verb);
+        let is_whole = || self.nouns.iter().all(|noun| ["を", "も"].iter().any(|particle| clause.contains(&format!("{noun}{particle}"))));
+        let enters = || contains_any(verb, "追加 足 追記 加 書 入") && self.nouns.last().is_some_and(|noun| clause.contains(&format!("{noun}に")));
+        let touched = among(TOUCHES, own) && (among(CHANGES, verb) || enters() || !self.nouns.is_empty() && !among(READS, verb) && is_whole());
         if !(is_deed || is_compound || same || touched) {
             return false;
         }
@@ -555,7 +592,10 @@ impl Gist {
         others.retain(is_direct);
         if self.nouns.is_empty() {
             // A permission for one thing does not lift what holds for all.
-            return others.iter().all(|run| self.for_now && among(WORK, run));
+            return others.iter().all(|run| {
+                let is_version = run.trim_start_matches('v').starts_with(|c: char| c.is_ascii_digit());
+                self.for_now && among(WORK, run) || is_version
+            });
         }
         let at = clause.rfind(verb).unwrap_or(clause.len());
         // 「APIのレスポンス形式」 may be called 「レスポンス形式」.

@@ -1,6 +1,6 @@
 //! What a clause orders or permits: its verb and everything that it names.
 
-use super::clause::{ADVERBS, DENIALS, Token, content, has, owned, word};
+use super::clause::{ADVERBS, DENIALS, FUNCTION, Token, content, has, owned, word};
 use crate::text::word_list::{Words, among};
 
 pub(super) const ALLOWED: Words = "fine ok okay alright acceptable allowed permitted welcome";
@@ -19,7 +19,7 @@ pub(super) const PLACES: Words = "to in into inside within";
 const ENDS: Words = "and then so because since while though although instead or which who if before after once";
 
 /// "Pull in a library."
-const PARTICLES: Words = "pull bring hook roll";
+const PARTICLES: Words = "pull bring hook roll rip tear swap strip clear take cut split turn switch";
 
 const POINTERS: Words = "it them this that these those everything all one";
 
@@ -33,6 +33,8 @@ pub(super) struct Act {
     pub(super) antecedent: Vec<String>,
     /// "The dependencies" are known already.
     pub(super) is_definite: bool,
+    /// "A dependency", "some comments".
+    pub(super) is_one: bool,
     /// After prepositions, each with it.
     pub(super) places: Vec<(String, Vec<String>)>,
     pub(super) is_permission: bool,
@@ -53,7 +55,7 @@ impl Act {
 }
 
 /// They say little without the words before them.
-pub(super) const GENERAL: Words = "fil folder directory cod stuff thing part page block thing version chang work anything way";
+pub(super) const GENERAL: Words = "fil folder directory command cod stuff thing part page block thing version chang work anything way";
 
 /// The last word that says something.
 pub(super) fn head_of(stems: &[String]) -> Option<&str> {
@@ -149,13 +151,13 @@ fn act_at(clause: &[Token], verb: usize, is_permission: bool, antecedent: &[Stri
     let finite = rest.iter().position(|token| among("is are was were should has must", &token.word));
     let relative = rest.iter().position(|token| among("that which who what how why where as", &token.word));
     let is_statement = finite.is_some_and(|finite| relative.is_none_or(|relative| relative > finite));
-    if !is_permission && (is_noun || is_statement) || own.word == "commit" && next == "to" || next == "up" {
+    if !is_permission && (is_noun || is_statement) || own.word == "commit" && next == "to" || own.word == "touch" && next == "up" {
         return None;
     }
-    if matches!(own.word.as_str(), "be") {
+    if among(FUNCTION, &own.word) && !among("do have go with", &own.word) {
         return None;
     }
-    let rest = &rest[usize::from(among(PARTICLES, &own.word) && among("in out", next))..];
+    let rest = &rest[usize::from(among(PARTICLES, &own.word) && among("in out on off", next))..];
     let end = |list| rest.iter().position(|token| among(list, &token.word)).unwrap_or(rest.len());
     let (object, points, _) = named(&rest[..end(ENDS)]);
     // "Implement 1 and 3 in the workflows."
@@ -169,6 +171,7 @@ fn act_at(clause: &[Token], verb: usize, is_permission: bool, antecedent: &[Stri
     let antecedent = if points { antecedent.to_vec() } else { Vec::new() };
     Some(Act {
         verb: Some(if goes_ahead { "do".to_owned() } else { own.stem.clone() }),
+        is_one: has(&rest[..rest.len().min(4)], "a an some another one more"),
         is_definite: has(&rest[..rest.len().min(1)], "the our my these those"),
         object,
         points,
@@ -183,7 +186,10 @@ fn act_at(clause: &[Token], verb: usize, is_permission: bool, antecedent: &[Stri
 fn named(rest: &[Token]) -> (Vec<String>, bool, Vec<(String, Vec<String>)>) {
     let is_preposition = |token: &Token| among(PREPOSITIONS, &token.word);
     let first = rest.iter().position(is_preposition).unwrap_or(rest.len());
-    let object = owned(content(&rest[..first]));
+    // Without "completely".
+    let is_manner = |token: &&Token| token.word.len() > 5 && token.word.ends_with("ly");
+    let object: Vec<Token> = rest[..first].iter().filter(|token| !is_manner(token)).cloned().collect();
+    let object = owned(content(&object));
     let points = has(&rest[..first.min(2)], POINTERS) && object.is_empty();
     let mut places: Vec<(String, Vec<String>)> = Vec::new();
     let mut at = first;
@@ -204,6 +210,11 @@ pub(super) fn subject(clause: &[Token]) -> Vec<String> {
         among("is are was were has needs need lives looks asserts both out from in on isn't aren't should must", &token.word)
     };
     let from = clause.iter().position(|token| !among(ADVERBS, &token.word)).unwrap_or(0);
+    // "We need one more endpoint."
+    let need = clause.iter().position(|token| among("need needs want", &token.word));
+    if let Some(need) = need.filter(|_| among("we i we'll you you'll i'll", word(clause, from))) {
+        return named(&clause[need + 1..]).0;
+    }
     match clause[from..].iter().position(finite) {
         Some(end) if end > 0 => owned(content(&clause[from..from + end])),
         _ => Vec::new(),
@@ -216,7 +227,11 @@ fn predicate(clause: &[Token]) -> Option<Act> {
         let before = clause[..*at].iter().rev().take(2);
         let is_fine = among(ALLOWED, word(clause, *at)) && before.clone().any(|token| among("is are be", &token.word));
         let may_be = word(clause, *at) == "be" && among("may can", word(clause, *at - 1));
-        is_fine && word(clause, at + 1) != "with" || may_be
+        // "The old one can go", "the lock file may change".
+        let may_go = among("go change grow break differ", word(clause, *at)) && among("may can", word(clause, *at - 1))
+            && !among("you we i they", word(clause, 0)) && !among("on ahead through to", word(clause, *at + 1));
+        let would_be = among("good nice great", word(clause, *at)) && word(clause, *at - 1) == "be";
+        may_go || would_be || is_fine && word(clause, at + 1) != "with" || may_be
     })?;
     let may_be = word(clause, at) == "be";
     let after = &clause[at + 1..];
@@ -231,6 +246,8 @@ fn predicate(clause: &[Token]) -> Option<Act> {
     let participle = after.first().filter(|token| may_be && token.word.ends_with("ed"));
     let verb = match (to_verb, participle) {
         (Some(verb), _) | (None, Some(verb)) => Some(verb.stem.clone()),
+        _ if word(clause, at) == "go" => Some("remov".to_owned()),
+        _ if among("change grow break differ", word(clause, at)) => Some("chang".to_owned()),
         _ if may_be => Some("be".to_owned()),
         _ if gerund => Some(subject[0].stem.clone()),
         _ => None,
@@ -244,5 +261,5 @@ fn predicate(clause: &[Token]) -> Option<Act> {
     if may_be && participle.is_none() {
         places.push(("be".to_owned(), owned(content(after))));
     }
-    Some(Act { verb, object, points: false, antecedent: Vec::new(), is_definite: false, places, is_permission: true, exceeds })
+    Some(Act { verb, object, points: false, antecedent: Vec::new(), is_definite: false, is_one: true, places, is_permission: true, exceeds })
 }

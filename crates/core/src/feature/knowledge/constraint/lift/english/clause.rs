@@ -9,7 +9,7 @@ pub(super) const DENIALS: Words =
 
 /// Words without a subject, between the parts of a sentence.
 #[rustfmt::skip]
-const FUNCTION: Words = "a an the this that these those my your our its it's their some every each all both i we you it they them he she \
+pub(super) const FUNCTION: Words = "a an the this that these those my your our its it's their some every each all both i we you it they them he she \
     me us in on at to of for from by with about into onto under against over through as is are was were be been am do does did \
     don't dont not no never nothing doesn't and or so then but just also just too please pls now yet here there again anymore ever always only \
     must mustn't may can could should shouldn't will won't cannot can't would have has had what which who whom whose more longer \
@@ -38,7 +38,7 @@ const SHORT: [(&str, &str); 8] = [
     ("db", "database"),
     ("repo", "repository"),
     ("config", "configuration"),
-    ("doc", "document"),
+    ("doc", "docu"),
     ("modifi", "modify"),
     ("pkg", "packag"),
 ];
@@ -107,7 +107,7 @@ pub(super) fn content(clause: &[Token]) -> Vec<&str> {
     for (at, token) in clause.iter().enumerate() {
         // The type `any`, not the determiner.
         let next = clause.get(at + 1).map_or("in", |next| next.word.as_str());
-        let is_any = token.word == "any" && among("in here now at again", next);
+        let is_any = token.word == "any" && among("in here there now at again", next);
         let stem = match token.word.as_str() {
             "anything" | "everything" | "something" => "anything",
             _ => token.stem.as_str(),

@@ -144,8 +144,11 @@ fn protected(clause: &[Token]) -> Option<(String, Vec<String>)> {
     if let Some(stays) = at("stay stays remain remains").filter(|stays| *stays > 0 && has(&clause[*stays..], "as unchanged untouched put same intact")) {
         return touch(&clause[..stays]);
     }
-    if among("hold pause", word(clause, 0)) && among("the all any", word(clause, 1)) {
-        return Some(("do".to_owned(), owned(content(&clause[1..]))));
+    let waits = among("hold pause", word(clause, 0)) && among("the all any", word(clause, 1))
+        || word(clause, 0) == "wait" && word(clause, 1) == "with";
+    if waits {
+        let until = clause.iter().position(|token| among("until till", &token.word)).unwrap_or(clause.len());
+        return Some(("do".to_owned(), owned(content(&clause[1..until]))));
     }
     let off = clause.windows(2).position(|pair| pair[0].word == "hold" && pair[1].word == "off")?;
     let rest = &clause[off + 2..];

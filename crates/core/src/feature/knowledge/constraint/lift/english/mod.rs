@@ -47,6 +47,18 @@ const LIGHT: Words = "do mak start begin run perform giv cut execut";
 const WORK: Words = "chang work cod code diff fix everyth anything messag short stag product branch remote origin main master prod pr request \
      test document titl it rest list far";
 
+/// They leave a thing as it is.
+const READS: Words = "read look check explain show list run test use call import describ compar copy find search review see open print count tell ask load \
+     follow render docu analys pars query measur benchmark verify validat inspect view cit mention keep leav skip ignor mock profil debug commit push \
+     deploy need want get try log grep trac stop start restart mov with do be hav know understand creat writ add put imple send watch note consider wait apply app";
+
+/// They do not bring more of it.
+const UNDOES: Words = "remov delet drop replac clean avoid skip strip migr convert refactor fix rewrit chang updat renam mov list read show explain find check test \
+     count look use run review describ compar copy search see tell keep ignor";
+
+/// Areas of a program.
+const AREAS: Words = "frontend backend server client web mobile io android css html api ui";
+
 /// Another one of the same kind.
 const OTHERS: Words = "stag dev local temp temporary internal privat own feature fork sandbox demo helper scratch test unit except main-test";
 
@@ -332,7 +344,7 @@ fn uses(clause: &[Token]) -> Option<Part> {
         .iter()
         .all(|token| among(ADVERBS, &token.word) || among("you can may let's lets", &token.word));
     let what = at + if among("use prefer", word(clause, at)) { 1 } else { 2 };
-    let ends = among("now again here instead for please not over rather after then too anyway everywhere", word(clause, what + 1));
+    let ends = among("now again here there instead for please not over rather after then too anyway everywhere", word(clause, what + 1));
     let name = clause.get(what)?;
     (opens && (ends || what + 1 == clause.len()))
         .then(|| Part::Uses { what: name.word.clone(), stem: name.stem.clone() })
@@ -418,7 +430,7 @@ impl Gist {
     /// "Drop the headers", where every file has to keep its header.
     fn is_dropped_by(&self, act: &Act) -> bool {
         let keeps = self.all.iter().any(|stem| among("keep preserv", stem));
-        let drops = act.verb.as_deref().is_some_and(|verb| among("drop skip omit", verb) || keeps && among("remov delet", verb));
+        let drops = act.verb.as_deref().is_some_and(|verb| among("drop skip omit", verb) || keeps && among("remov delet bump upgrad replac kill", verb));
         let is_own = |stem: &String| among(GENERAL, stem) || self.all.contains(stem);
         drops && act.object.iter().all(is_own) && act.object.iter().any(|stem| self.all.contains(stem))
     }
@@ -431,6 +443,14 @@ impl Gist {
             let place = act.places.iter().filter(|(place, _)| among(PLACES, place));
             let mut targets = act.object.iter().chain(place.flat_map(|(_, stems)| stems));
             if targets.any(|name| is_path(name) && !within(name)) {
+                return true;
+            }
+        }
+        // "Do it in the backend too", where only the frontend was to be changed.
+        let area = self.all.iter().find(|stem| among(AREAS, stem));
+        if area.is_some() && act.exceeds && !among(READS, verb) || area.is_some() && act.exceeds && among("do app imple add", verb) {
+            let mut others = act.names().filter(|name| among(AREAS, name));
+            if others.next().is_some_and(|other| !self.all.iter().any(|stem| stem == other)) {
                 return true;
             }
         }
@@ -455,29 +475,36 @@ impl Gist {
         };
         // "Force-push it" names both of its words.
         let deed = |stem: &str| verb.is_some_and(|verb| is_alike(stem, verb) || is_alike(verb, stem));
-        let head = act.head();
+        // "Make the colours darker."
+        let makes = verb == Some("mak") && !act.object.iter().any(|stem| among("pass green work run compil", stem));
+        let head = if makes { act.object.first().map(String::as_str).or(act.head()) } else { act.head() };
         let does_noun = verb.is_some_and(|verb| among(LIGHT, verb)) && head.is_some_and(is_own);
         let is_light_verb = |own: &str| among("do writ", own) || verb == Some("do") && among(CHANGE, own);
+        let adds = |own: &str| among("add introduc creat put leav", own);
+        let brings = |other: &str| act.is_one && !act.object.is_empty() && !among(UNDOES, other);
         let touches = |own: &str| among("touch chang edit modify", own);
         let same_verb = match (self.verb.as_deref(), verb) {
             (Some(own), Some(other)) => {
                 is_same_verb(own, other)
                     || deed(own)
                     || among(LIGHT, own) && needed.iter().any(|stem| deed(stem))
+                    || touches(own) && !needed.is_empty() && !among(READS, other) && head.is_some_and(is_own)
+                    || adds(own) && brings(other)
                     || touches(own) && needed.is_empty() && among("mak app imple", other)
                     || own == "writ" && self.all.iter().any(|stem| stem == "cod") && among("imple cod", other)
             }
-            (None, Some(other)) => among(SAME[0], other) || needed.is_empty() && self.stems.iter().any(|stem| stem == "cod") && among("imple cod build", other) || needed.iter().any(|stem| deed(stem)),
+            (None, Some(other)) => among(SAME[0], other) || brings(other) || needed.is_empty() && self.stems.iter().any(|stem| stem == "cod") && among("imple cod build", other) || needed.iter().any(|stem| deed(stem)),
             (Some(own), None) => among("use hav add creat", own) || head == Some(own),
             (None, None) => true,
         };
         let is_light = does_noun && self.verb.as_deref().is_none_or(|own| is_light_verb(own) || head == Some(own));
         // "Implement it in the workflows" changes the workflows.
         let is_inside = || {
-            needed.len() == 1
-                && self.verb.as_deref().is_some_and(|own| among("touch chang edit modify alter", own))
-                && verb.is_some_and(|verb| among(CHANGE, verb) || among("imple add put app", verb))
-                && act.places.iter().any(|(place, stems)| among(PLACES, place) && head_of(stems).is_some_and(is_own))
+            let changes = verb.is_some_and(|verb| among("imple add put app fix", verb) || !among(READS, verb));
+            let is_place = |(place, stems): &(String, Vec<String>)| {
+                among(PLACES, place) && head_of(stems).is_some_and(is_own) && needed.iter().all(|stem| stems.iter().any(|name| is_alike(stem, name)))
+            };
+            self.verb.as_deref().is_some_and(touches) && !needed.is_empty() && changes && act.places.iter().any(is_place)
         };
         // "Rewrite it in TypeScript", "do it with jQuery".
         let is_used = || {
@@ -513,12 +540,15 @@ impl Gist {
             // "Bump it", after "don't bump any packages".
             let is_bare = act.object.is_empty() && act.places.is_empty() && verb == self.verb.as_deref();
             let is_common = verb.is_some_and(|verb| among(CHANGE, verb) || among(SAME[0], verb) || among("run", verb));
-            if act.points && self.for_now && verb == self.verb.as_deref() {
+            let is_version = |stem: &String| stem.trim_start_matches('v').starts_with(|c: char| c.is_ascii_digit());
+            let is_bare_release = !act.object.is_empty() && act.object.iter().all(is_version);
+            if (act.points || is_bare_release) && self.for_now && verb == self.verb.as_deref() {
                 return true;
             }
             return is_bare && (self.any && act.points || self.for_now || act.points && !self.placed && !is_common);
         }
-        head.is_none_or(is_own) || is_inside()
+        let holds_all = act.is_one && self.verb.is_none() && needed.iter().all(|stem| act.object.iter().any(|name| is_alike(stem, name)));
+        head.is_none_or(is_own) || is_inside() || holds_all && act.is_permission
     }
 
     /// After "don't push", "no refactoring yet": nothing else has to be named.
@@ -527,10 +557,11 @@ impl Gist {
             return !act.places.iter().any(|(place, _)| place == "for") || self.for_now;
         }
         let elsewhere = act.places.iter().any(|(place, _)| among("into from", place));
-        let is_work = act.object.iter().all(|stem| among(WORK, stem) || self.verb.as_ref() == Some(stem));
+        let is_version = |stem: &str| stem.trim_start_matches(['v', '#']).starts_with(|c: char| c.is_ascii_digit());
+        let is_work = act.object.iter().all(|stem| among(WORK, stem) || is_version(stem) || self.verb.as_ref() == Some(stem));
         // A permission for one thing does not lift what holds for all.
         let is_named = !self.stems.is_empty() && act.object.iter().all(|stem| self.stems.contains(stem));
-        is_named || !self.never && is_work && !elsewhere || self.anything && self.for_now
+        is_named || !self.never && is_work && !elsewhere || self.anything && (self.for_now || !self.verb.as_deref().is_some_and(|own| among(CHANGE, own) || among("install", own)))
     }
 
     /// "Just install zod", where no library was to be added.
