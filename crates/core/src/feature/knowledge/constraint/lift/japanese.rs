@@ -43,11 +43,11 @@ const RELEASES: Words = "なくていい なくてよい なくて良い なく�
     んでええ んでもええ んでいい 必要はな 必要はあり 必要ありま 必要ない 必要なく は不要 不要です 不要なので 不要だ 確認なし 確認不要 いらない いりません 要らない いらん なしで消 なしで進 なしでい 省略";
 
 /// What must not be touched must not be changed in any way.
-const TOUCHES: Words = "変 変更 修正 編集 触 直 改修 手 加 改変 対象外 固定 崩 壊 影響 維持 上書";
+const TOUCHES: Words = "変 変更 修正 編集 触 直 改修 書換 換 手 加 改変 対象外 固定 崩 壊 影響 維持 上書";
 /// Words that change nothing.
 const READS: Words = "見 読 確認 実行 使 使用 利用 呼 調 調査 教 説明 テスト 参照 参考 比較 レビュー 一覧 表示 数 検索 探 渡 コミット push 出 出力 記録 保存 送 報告 \
     知 理解 解析 計測 追加 足 書 残 待 聞 通 動 起動 回 走 合 伝 願 作 描 答 考 取 取得 待機 返 進 続 始 止 終 移 終了 使 有効 無効";
-const CHANGES: Words = "変 変更 修正 編集 触 直 改修 換 替 更新 揃 消 削除 整理 リネーム 統一 追記 リファクタ 改名 改善 反映 加 手";
+const CHANGES: Words = "変 変更 修正 編集 触 直 改修 書換 換 替 更新 揃 消 削除 整理 リネーム 統一 追記 リファクタ 改名 改善 反映 加 手";
 
 /// The first of each class are the forbidden verbs, all are the ordered ones.
 const SAME: [Words; 15] = [
@@ -73,7 +73,7 @@ const LIGHT: Words = "始 進 開始 再開 願";
 
 /// Words that deny, and those that do not say what a constraint is about.
 const GENERAL: Words = "新 新規 今 今回 今日 今後 先 前 後 必 絶対 直接 勝手 私 事 時 中 一切 下 願 他 以外 以内 以下 未満 禁止 不可 \
-    許可 当面 毎回 解禁 大丈夫 構 問題 必要 不要 厳禁 良 的 待 保留 控 避 却下 勘弁 無 止 駄目 方針 方向 前提 ok ng 既 存 既存 現在 気 好 一度 今度 次 時間 分間 日 週 省 飛 全部 絶 対 思 一旦 設計 計画";
+    許可 当面 毎回 解禁 大丈夫 構 問題 必要 不要 厳禁 良 的 待 保留 控 避 却下 勘弁 無 止 駄目 方針 方向 前提 ok ng 既 存 既存 現在 気 好 一度 今度 次 時間 分間 日 週 省 飛 大前提 大事 俺 僕 自分 欲 凍結中 ダメ アカン 自体 配下 側 全部 絶 対 思 一旦 設計 計画";
 
 const LANGUAGES: Words = "日本語 英語 フランス語 ドイツ語 中国語 韓国語 スペイン語";
 
@@ -93,13 +93,40 @@ enum Part {
     States(String),
 }
 
+/// Other ways to write the same verb.
+const USUAL: [(&str, &str); 19] = [
+    ("いじ", "触"),
+    ("さわ", "触"),
+    ("手を入れ", "触れ"),
+    ("手は入れ", "触れ"),
+    ("手も入れ", "触れ"),
+    ("手をつけ", "触れ"),
+    ("手を付け", "触れ"),
+    ("手を加え", "触れ"),
+    ("変更を加え", "変更し"),
+    ("変更は加え", "変更し"),
+    ("変更を入れ", "変更し"),
+    ("影響を出", "触れ"),
+    ("影響出", "触れ"),
+    ("影響は出", "触れ"),
+    ("書き換", "書換"),
+    ("差し替", "替"),
+    ("置き換", "換"),
+    ("とっ", "取っ"),
+    ("まま", "儘"),
+];
+
+/// Words before a verb that say how.
+const HOW: [&str; 9] = ["一切", "全部", "直接", "絶対", "毎回", "勝手", "今回", "全て", "以外"];
+
 /// Without blanks and marks of code, in lower case.
 fn plain(text: &str) -> String {
     // 「sleep(2)入れて」
     let call = text.find('(').and_then(|open| Some((open, open + text[open..].find(')')?)));
     let call = call.filter(|(open, close)| *open > 0 && text.as_bytes()[open - 1].is_ascii_alphanumeric() && text[*open..*close].is_ascii());
     let text = &call.map_or(text.to_owned(), |(open, close)| format!("{}{}", &text[..open], &text[close + 1..]));
-    text.chars().filter(|c| !c.is_whitespace() && *c != '`').flat_map(char::to_lowercase).collect()
+    let plain: String = text.chars().filter(|c| !c.is_whitespace() && *c != '`').flat_map(char::to_lowercase).collect();
+    USUAL.iter().fold(plain, |plain, (form, usual)| if plain.contains(form) { plain.replace(form, usual) } else { plain })
 }
 
 /// Clauses; a topic before a comma belongs to the next one.
@@ -127,7 +154,11 @@ const ENDINGS: [&str; 6] = ["以内", "以下", "未満", "禁止", "不可", "�
 
 /// Characters of one script in a row: what a sentence is about, and the stems of its verbs.
 fn runs(text: &str) -> Vec<String> {
-    let mut runs = all_runs(text);
+    let without_how = |run: String| {
+        let rest = HOW.iter().find_map(|how| run.strip_prefix(how)).filter(|rest| !rest.is_empty());
+        rest.map(str::to_owned).unwrap_or(run)
+    };
+    let mut runs: Vec<String> = all_runs(text).into_iter().map(without_how).collect();
     runs.retain(|run| !among(GENERAL, run));
     runs
 }
@@ -205,7 +236,6 @@ impl Lift {
             return None;
         }
         let own = each_word(COURTESIES).fold(own.to_owned(), |own, courtesy| own.replace(courtesy, ""));
-        let own = own.replace("いじ", "触").replace("さわ", "触");
         let is_conditional = contains_any(&own, CONDITIONS);
         // 「…にもあったので、そっちも直して」
         let path = all_runs(&own).into_iter().rfind(|run| run.is_ascii() && run.contains('/'));
@@ -331,7 +361,7 @@ struct Gist {
 
 impl Gist {
     fn of(constraint: &str) -> Gist {
-        let text = plain(constraint).replace("いじ", "触").replace("さわ", "触");
+        let text = plain(constraint);
         let rejected = text.split_once("ではなく").map(|(before, _)| before);
         let rejected = rejected.and_then(|before| runs(before).pop());
         let for_now = contains_any(&text, "まだ まで 当面 待って 保留 いったん 一旦 ひとまず とりあえず");
@@ -339,17 +369,23 @@ impl Gist {
             || text.contains("までで") || text.ends_with("まで") && text.bytes().any(|byte| byte.is_ascii_digit());
         const DENIES: Words = "ない 禁止 不可 やめて 避けて 控え ません ng 厳禁 だめ ダメ 駄目 ちゃだめ ず、 ずに なしで 無し なし 省いて 飛ばして スキップして んといて ないで待 待って 保留 却下 勘弁 対象外 固定 んな";
         let before_more = |clause: String| {
-            let end = clause.find("ないで").map(|at| at + "ないで".len()).filter(|end| !clause[*end..].is_empty() && !["くだ", "下さ", "ね", "よ", "ほし", "欲し", "もら", "いた", "おい", "くれ", "お願"].iter().any(|end_of| clause[*end..].starts_with(end_of)));
+            let end = ["ないで", "ずに"].iter().find_map(|end| Some(clause.find(end)? + end.len())).filter(|end| !clause[*end..].is_empty() && !["くだ", "下さ", "ね", "よ", "ほし", "欲し", "もら", "いた", "おい", "くれ", "お願"].iter().any(|end_of| clause[*end..].starts_with(end_of)));
             end.map_or(clause.clone(), |end| clause[..end].to_owned())
         };
-        let denying = clauses(&text).into_iter().rfind(|clause| contains_any(clause, DENIES)).map(before_more);
+        let denying = clauses(&text).into_iter().rfind(|clause| contains_any(clause, DENIES) || clause.ends_with('ず')).map(before_more);
+        // 「俺が管理してるんで…は変えないで」
+        let after_reason = |clause: String| {
+            let at = ["んで", "ので", "から"].iter().filter_map(|end| Some(clause.rfind(end)? + end.len())).max();
+            at.filter(|at| runs(&clause[*at..]).len() > 1).map_or(clause.clone(), |at| clause[at..].to_owned())
+        };
+        let denying = denying.map(after_reason);
         // 「コードは書かないで、設計だけ」 forbids.
         let is_limit = is_limit && denying.as_ref().is_none_or(|clause| {
             contains_any(clause, "以内 以下 未満 だけ のみ 以外 他") || runs(clause).is_empty()
         });
         let kind = match () {
             () if is_limit => ConstraintKind::Limits,
-            () if (contains_any(&text, DENIES) || text.ends_with('な')) && rejected.is_none() => ConstraintKind::Forbids,
+            () if (denying.is_some() || text.ends_with('な')) && rejected.is_none() => ConstraintKind::Forbids,
             () => ConstraintKind::Requires,
         };
         // 「リリースは来週まで待って」
@@ -369,10 +405,16 @@ impl Gist {
         // 「any禁止」 forbids to have it, 「push禁止」 to do it.
         let is_deed = |run: &String| DEEDS.iter().any(|deed| run.ends_with(deed)) || among("push commit merge deploy rebase コミット プッシュ マージ デプロイ リリース リファクタリング リネーム インストール ダウンロード", run);
         let denied = denied && (!text.contains("禁止") || nouns.iter().all(is_deed));
+        // 「追加パッケージなし」
+        let is_named = ["なし", "無し", "なしで", "無しで"].iter().any(|end| text.ends_with(end)) && !nouns.last().is_some_and(is_deed);
+        if is_named {
+            nouns.retain(|run| run != "追加" && run != "余計");
+        }
+        let is_named = is_named && nouns.len() < 2;
         if kind == ConstraintKind::Forbids && nouns.len() > 1 {
             nouns.retain(|run| !run.bytes().all(|byte| byte.is_ascii_digit()));
         }
-        let has_verb = nouns.len() > 1 || denied && kind == ConstraintKind::Forbids || for_now;
+        let has_verb = !is_named && nouns.len() > 1 || denied && kind == ConstraintKind::Forbids || for_now;
         let mut verb = if has_verb { nouns.pop() } else { None };
         if let Some(last) = verb.clone().or_else(|| nouns.last().cloned())
             && let Some((noun, deed)) = DEEDS.iter().find_map(|deed| Some((last.strip_suffix(deed)?, deed)))
@@ -497,7 +539,7 @@ impl Gist {
 
     /// 「旧APIは残して」, and 「旧APIは消していいです」.
     fn is_dropped_by(&self, clause: &str, verb: Option<&str>) -> bool {
-        let keeps = contains_any(&self.text, "残して 残す 維持 そのまま のまま 保って");
+        let keeps = contains_any(&self.text, "残して 残す 維持 儘 保って");
         keeps && verb.is_some_and(|verb| among("消 削除 捨 外 変 変更 直 書換", verb))
             && !self.nouns.is_empty() && self.nouns.iter().all(|noun| is_object(clause, noun, &self.nouns))
     }

@@ -55,7 +55,7 @@ impl Act {
 }
 
 /// They say little without the words before them.
-pub(super) const GENERAL: Words = "fil folder directory command cod stuff thing part page block thing version chang work anything way";
+pub(super) const GENERAL: Words = "fil folder directory command cod stuff thing part page block thing version vers chang work anything way";
 
 /// The last word that says something.
 pub(super) fn head_of(stems: &[String]) -> Option<&str> {

@@ -5,7 +5,7 @@ use crate::text::stem::strip_ending;
 use crate::text::word_list::{Words, among};
 
 pub(super) const DENIALS: Words =
-    "not no never don't dont doesn't won't can't cannot mustn't shouldn't isn't aren't without nothing";
+    "not no never don't dont doesn't won't can't cannot mustn't shouldn't isn't aren't without nothing didn't w/o cant shouldnt wouldn't";
 
 /// Words without a subject, between the parts of a sentence.
 #[rustfmt::skip]
@@ -32,7 +32,8 @@ pub(super) struct Token {
 pub(super) type Clause = Vec<Token>;
 
 /// Stems of short forms.
-const SHORT: [(&str, &str); 8] = [
+const SHORT: [(&str, &str); 9] = [
+    ("emojis", "emoji"),
     ("apis", "api"),
     ("dep", "dependency"),
     ("db", "database"),

@@ -76,7 +76,7 @@ impl Gist {
             never: any_has("never"),
             placed: forbidding.is_some_and(|clause| has(clause, "to on in into inside within under against from with")),
             waits: any_has("wait until") && any_has("my i me"),
-            for_now: any_has("yet until till hold before") || holds("for", "now"),
+            for_now: any_has("yet until till hold") || holds("for", "now"),
             until: until(&clauses),
             asks: any_has("ask confirm") || holds("check", "with") || holds("my", "ok") || holds("my", "approval"),
             singly: holds("a", "time") || holds("one", "by") || holds("step", "by"),
@@ -110,10 +110,19 @@ fn stems_speak(all: &[String]) -> bool {
 
 /// "Leave X alone", "stay out of X", "X is off limits": X, and what must not be done with it.
 fn protected(clause: &[Token]) -> Option<(String, Vec<String>)> {
+    // "Nothing under vendor/ gets edited."
+    if word(clause, 0) == "nothing" && among("under in inside within", word(clause, 1)) {
+        let end = clause.iter().position(|token| among("gets may must should is", &token.word)).unwrap_or(clause.len());
+        return (end > 2).then(|| ("touch".to_owned(), owned(content(&clause[2..end]))));
+    }
     let touch = |tokens: &[Token]| Some(("touch".to_owned(), owned(content(tokens))));
     let at = |list| clause.iter().position(|token| among(list, &token.word));
     let end = |list| at(list).unwrap_or(clause.len());
     if let Some(leave) = at("leave keep treat preserve") {
+        let to_person = clause.windows(2).position(|pair| pair[0].word == "to" && among("me us", &pair[1].word));
+        if let Some(to) = to_person.filter(|to| *to > leave) {
+            return touch(&clause[leave + 1..to]);
+        }
         let end = end("alone untouched unchanged intact as exactly where read-only frozen off-limits");
         let is_kept = end < clause.len() || among("preserve", word(clause, leave));
         return (is_kept && leave < end).then(|| touch(&clause[leave + 1..end])).flatten();
@@ -123,6 +132,9 @@ fn protected(clause: &[Token]) -> Option<(String, Vec<String>)> {
     }) && !has(clause, "hold")
     {
         return touch(&clause[out + 2..]);
+    }
+    if let Some(off) = at("off").filter(|off| *off > 0 && among("stay hands keep", word(clause, off - 1))) {
+        return touch(&clause[off + 1..]);
     }
     if let Some(closed) = at("off-limits untouchable frozen forbidden prohibited taboo banned read-only off").filter(|closed| {
         among("is are stays remains", word(clause, closed.wrapping_sub(1)))
@@ -141,7 +153,7 @@ fn protected(clause: &[Token]) -> Option<(String, Vec<String>)> {
         return touch(&clause[edits + 1..]);
     }
     // "The tests stay as they are", "hold the deploy".
-    if let Some(stays) = at("stay stays remain remains").filter(|stays| *stays > 0 && has(&clause[*stays..], "as unchanged untouched put same intact")) {
+    if let Some(stays) = at("stay stays remain remains").filter(|stays| *stays > 0 && has(&clause[*stays..], "as unchanged untouched put same intact identical")) {
         return touch(&clause[..stays]);
     }
     let waits = among("hold pause", word(clause, 0)) && among("the all any", word(clause, 1))
@@ -176,11 +188,13 @@ fn parts_of(clause: &[Token], all: &[String]) -> (Option<String>, Vec<String>) {
         .iter()
         .position(|token| among(DENIALS, &token.word) || among("avoid stop nothing refrain", &token.word))
         .unwrap_or(0);
+    // "Under no circumstances change …"
+    let denial = denial + usize::from(among("circumstances account case event", word(clause, denial + 1)));
     let modal = (denial..clause.len()).find(|at| among("may must can should", word(clause, *at)));
     let is_gerund = |at: usize| clause.get(at).is_some_and(|token| token.word.ends_with("ing"));
     let verb_at = match word(clause, denial) {
         "no" | "nothing" | "nobody" => modal.map(|at| at + 1),
-        "without" | "avoid" => is_gerund(denial + 1).then_some(denial + 1),
+        "without" | "w/o" | "avoid" => is_gerund(denial + 1).then_some(denial + 1),
         _ => (denial + 1..clause.len())
             .find(|at| !among(ADVERBS, word(clause, *at)) && !among("ever be to want you create from", word(clause, *at)) || word(clause, *at) == "create"),
     };
