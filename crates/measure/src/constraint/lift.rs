@@ -122,7 +122,10 @@ mod tests {
                     let held_out = if is_week { hash % 2 == 0 } else { hash % 5 < 2 };
                     assert_eq!(held_out, part.ends_with("held-out"), "{both}");
                     // The week's are named as the person wrote them, also those that no rule finds.
-                    assert!(is_week || find_constraints(&constraint) == [constraint.as_str()], "{constraint}");
+                    assert!(
+                        is_week || find_constraints(&constraint) == [constraint.as_str()],
+                        "{constraint}"
+                    );
                     assert!(seen.insert(both), "twice: {prompt}");
                 }
             }

@@ -11,7 +11,8 @@ pub(super) fn normalise(sentence: &str, to: &mut String) {
         let end = quotation_end(sentence, at);
         at += c.len_utf8();
         match c {
-            '笑' | 'ｗ' | '🙏' | '♪' | '〜' | '～' if sentence[at..].trim().chars().all(|c| !c.is_alphanumeric()) => {}
+            '笑' | 'ｗ' | '🙏' | '♪' | '〜' | '～'
+                if sentence[at..].trim().chars().all(|c| !c.is_alphanumeric()) => {}
             _ if end.is_some() || matches!(c, '"' | '`') => {
                 to.push('…');
                 at = end.unwrap_or(at);
@@ -78,7 +79,9 @@ fn has_form(text: &str) -> bool {
     let without = |clause: &str| {
         clause.split_once("ないで").is_some_and(|(stem, rest)| !rest.is_empty() && ends_with_any(stem, DEEDS))
     };
-    if is_curt_order(text) || core.split('、').any(without) && (orders || ends_with_any(core, "ちょうだい だけ て")) {
+    if is_curt_order(text)
+        || core.split('、').any(without) && (orders || ends_with_any(core, "ちょうだい だけ て"))
+    {
         return true;
     }
     let clauses = core.split(['、', '（', '）', '(', ')', '：', ':']).filter(|clause| !clause.is_empty());
@@ -143,7 +146,10 @@ pub(super) fn is_other_speech(text: &str) -> bool {
         GDPRでは というコメント という注意 という警告 という文 というエラー というメッセージ というテスト という表示 って言 って怒 って書 って出 という内容 という趣旨 って感じ みたいな文 という旨 との旨 規約では ルールでは 規定では 仕様書では と指摘され と注意され んだって らしいんだ だそう とされてい と言った は言った が言った と言っていた";
     // 「私が…と言うまで」 is the person's own.
     let text = &text.replace("と言うまで", "");
-    contains_any(text, SAID) || text.ends_with("みたいな") || text.ends_with("はず") || text.contains("思い") && !text.contains("絶対")
+    contains_any(text, SAID)
+        || text.ends_with("みたいな")
+        || text.ends_with("はず")
+        || text.contains("思い") && !text.contains("絶対")
 }
 
 /// Whether the sentence takes something back or allows it.
@@ -293,14 +299,19 @@ fn requires(clause: &str, core: &str) -> bool {
 }
 
 fn limits(clause: &str, is_last: bool, core: &str) -> bool {
-    if contains_any(clause, "を超えないように を下回らないように") || contains_any(clause, "1コミット1 1PR1 1ファイル1 1関数1 1クラス1") {
+    if contains_any(clause, "を超えないように を下回らないように")
+        || contains_any(clause, "1コミット1 1PR1 1ファイル1 1関数1 1クラス1")
+    {
         return true;
     }
     if ends_with_any(
         clause,
         "のみ のみで のみにして のみとして だけにして だけに だけで書いて だけで実装して だけで作って だけを使って 以外は触らないで だけを変更して だけで作業して",
     ) {
-        return !contains_any(clause, "入力 半角 全角 英数 表示 選択 管理者 ユーザー 会員 権限 閲覧 失敗 落ち 起き 再現 発生 症状 残り 表示され 出ます 出る");
+        return !contains_any(
+            clause,
+            "入力 半角 全角 英数 表示 選択 管理者 ユーザー 会員 権限 閲覧 失敗 落ち 起き 再現 発生 症状 残り 表示され 出ます 出る",
+        );
     }
     if is_last && clause.ends_with("だけで") {
         return !ends_with_any(clause, "これだけで それだけで あれだけで");

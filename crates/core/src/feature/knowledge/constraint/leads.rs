@@ -28,7 +28,8 @@ const TEXTS: Words = "mail email e-mail message letter review feedback error out
     issue comment comments text slack thread article answer reply prompt quote document";
 
 /// Orders to write a text, and what is written.
-const WRITES: Words = "add write put print show display insert log set change make rename draft compose post update";
+const WRITES: Words =
+    "add write put print show display insert log set change make rename draft compose post update";
 const WRITTEN: Words = "comment text message label title button tooltip banner heading line warning string docstring placeholder headline caption \
     email e-mail mail announcement setting option checkbox popup dialog post notice note letter reply readme changelog";
 
@@ -69,7 +70,10 @@ pub(super) fn lead_of(line: &str) -> Option<Lead> {
             {
                 let head = &line[from..at];
                 // 「次の文をやわらかくして。…」
-                if c == '。' && contains(head, "次の文 以下の文 下の文 この文") && !line[end..].trim().is_empty() {
+                if c == '。'
+                    && contains(head, "次の文 以下の文 下の文 この文")
+                    && !line[end..].trim().is_empty()
+                {
                     return Some(Lead::Inline(end));
                 }
                 if line[end..].trim().is_empty() && !matches!(c, '?' | '？') && presents(head) {
@@ -118,8 +122,10 @@ fn announces(head: &str, is_last: bool) -> bool {
         words(head).find(|word| !among("please can could you now and then", word)).unwrap_or_default();
     // "Add a comment: never call it twice"
     let is_text = among(WRITES, &first) && has(head, WRITTEN)
-        || contains(head, "注意書き 文言 メッセージ ラベル バナー 見出し お知らせ 告知 文章 文面 テキスト 警告")
-            && contains(head, "追加 書いて 入れて 出して 表示 作って 考えて");
+        || contains(
+            head,
+            "注意書き 文言 メッセージ ラベル バナー 見出し お知らせ 告知 文章 文面 テキスト 警告",
+        ) && contains(head, "追加 書いて 入れて 出して 表示 作って 考えて");
     is_text
         || among(HANDLES, &first)
         || contains(head, SAYS_JA)

@@ -9,7 +9,10 @@ mod words;
 use crate::text::search;
 use crate::text::word_list::{Words as WordList, among};
 pub(super) use vetoes::{Follow, follow, is_of_others, is_statement};
-use vetoes::{asks_not_to, is_fault, is_foreign, is_report, is_of_product, lifts, purpose, second_order, specifies, text_from};
+use vetoes::{
+    asks_not_to, is_fault, is_foreign, is_of_product, is_report, lifts, purpose, second_order, specifies,
+    text_from,
+};
 use words::CLAUSE;
 pub(super) use words::{Words, normalise};
 
@@ -88,7 +91,12 @@ pub(super) fn is_constraint(words: &Words<'_>) -> bool {
     }
     let until = text_from(words);
     let purpose = purpose(words);
-    (from..until).any(|at| is_cue(words.words[at]) && !purpose.contains(&at) && constrains(words, at) && !is_of_product(words, at))
+    (from..until).any(|at| {
+        is_cue(words.words[at])
+            && !purpose.contains(&at)
+            && constrains(words, at)
+            && !is_of_product(words, at)
+    })
 }
 
 fn constrains(words: &Words<'_>, at: usize) -> bool {
@@ -354,8 +362,12 @@ fn forbids(words: &Words<'_>, at: usize, verb: usize) -> bool {
     }
     if words.opens(at) {
         // "Don't send the newsletter to guests."
-        let is_for_people = words.rest(verb).iter().any(|word| among("users customers visitors subscribers guests members", word));
-        return !is_name_of(words.rest(verb)) && !(is_for_people && among("send notify email charge ask", word));
+        let is_for_people = words
+            .rest(verb)
+            .iter()
+            .any(|word| among("users customers visitors subscribers guests members", word));
+        return !is_name_of(words.rest(verb))
+            && !(is_for_people && among("send notify email charge ask", word));
     }
     let after = words.at(verb + 1);
     match words.before(at) {
@@ -386,7 +398,11 @@ fn forbids_with_not(words: &Words<'_>, at: usize) -> bool {
     let next = words.at(at + 1);
     match words.before(at) {
         "you" => words.asks,
-        "to" => words.words[..at].ends_with(&["you", "to"]) && words.begins_with_clause(at) && words.has("like want need prefer ask"),
+        "to" => {
+            words.words[..at].ends_with(&["you", "to"])
+                && words.begins_with_clause(at)
+                && words.has("like want need prefer ask")
+        }
         // "You are not to read that file."
         "is" | "are" | "you're" if next == "to" => {
             words.head(at).iter().any(|word| among("you you're", word)) || words.at(at + 2) == "be"
@@ -473,15 +489,19 @@ fn forbids_with_no(words: &Words<'_>, at: usize) -> bool {
     {
         return false;
     }
-    let is_reported = among(RESULTS, next) && rest.get(1).is_some_and(|word| among("in on at from so yet anymore", word))
-        || *next == "more" && rest.get(1).is_some_and(|word| among("questions question ideas time news", word));
+    let is_reported = among(RESULTS, next)
+        && rest.get(1).is_some_and(|word| among("in on at from so yet anymore", word))
+        || *next == "more"
+            && rest.get(1).is_some_and(|word| among("questions question ideas time news", word));
     if is_reported || rest.len() < 3 && rest.iter().any(|word| among(RESULTS, word)) {
         return false;
     }
     let head = words.head(at);
     // "Root cause: no validation" describes; "two things: no mocks" orders.
-    let described =
-        words.words[..at].iter().any(|word| among("cause reason result …", word) || word.ends_with("ing") && !among("existing string during following nothing", word));
+    let described = words.words[..at].iter().any(|word| {
+        among("cause reason result …", word)
+            || word.ends_with("ing") && !among("existing string during following nothing", word)
+    });
     words.opens(at) && (!described || words.begins(at))
         || head.ends_with(&["i", "said"])
         || head.ends_with(&["want"]) && head.contains(&"i")
@@ -537,7 +557,9 @@ fn requires_with_must(words: &Words<'_>, at: usize) -> bool {
     }
     // The product's rule, not Claude's: "users must be able to …", "add validation: the password must …".
     if words.at(at + 1) == "be" && words.at(at + 2) == "able"
-        || among(PEOPLE, subject) && !(among("function method form", subject) && words.head(at).first().is_some_and(|first| among("every each all any", first)))
+        || among(PEOPLE, subject)
+            && !(among("function method form", subject)
+                && words.head(at).first().is_some_and(|first| among("every each all any", first)))
         || among("add implement write build", words.at(0)) && words.has("validation validator rule check")
     {
         return false;
@@ -589,8 +611,8 @@ fn requires_with_have(words: &Words<'_>, at: usize) -> bool {
         Some(subject) => {
             // "It has to be the cache", "the length has to be 20".
             let after = words.at(at + 3);
-            let guesses =
-                among("it this that", subject) && among("a an the some something somewhere someone either because in my your", after);
+            let guesses = among("it this that", subject)
+                && among("a an the some something somewhere someone either because in my your", after);
             if verb == "be" && (guesses || starts_with_digit(after)) {
                 return false;
             }
@@ -692,8 +714,12 @@ fn is_path(word: &str) -> bool {
 fn keeps(rest: &[&str]) -> bool {
     const OTHER: &str = "going on working trying me that in up looking at digging pushing both only an";
     let next = rest.get(1).copied().unwrap_or_default();
-    const STATES: &str = "open closed visible hidden focused selected highlighted expanded alive connected logged";
-    !among(OTHER, next) && !next.ends_with("ing") && !rest.iter().any(|word| among(STATES, word)) && !rest.iter().any(|word| among("mind eye up", word))
+    const STATES: &str =
+        "open closed visible hidden focused selected highlighted expanded alive connected logged";
+    !among(OTHER, next)
+        && !next.ends_with("ing")
+        && !rest.iter().any(|word| among(STATES, word))
+        && !rest.iter().any(|word| among("mind eye up", word))
 }
 
 /// "Make sure every endpoint has a test", not "make sure the server runs".

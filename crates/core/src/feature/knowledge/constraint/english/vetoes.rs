@@ -24,8 +24,12 @@ pub(super) fn is_fault(words: &Words<'_>) -> bool {
     });
     // "The export must not lose rows, right now it does."
     let pairs = || words.words.windows(2);
-    let is_wish = !among("don't dont do never please only no leave keep avoid stay stop hands hold always i you make", words.at(0));
-    let is_present = pairs().any(|pair| matches!(pair, ["right", "now"] | ["out", "why"] | ["any" | "no", "idea"]))
+    let is_wish = !among(
+        "don't dont do never please only no leave keep avoid stay stop hands hold always i you make",
+        words.at(0),
+    );
+    let is_present = pairs()
+        .any(|pair| matches!(pair, ["right", "now"] | ["out", "why"] | ["any" | "no", "idea"]))
         || words.has("anyway somehow") && words.has("but");
     if is_wish && is_present {
         return true;
@@ -225,8 +229,11 @@ pub(super) fn is_of_product(words: &Words<'_>, at: usize) -> bool {
     }
     let subject = words.head(at);
     let is_wish = among("must has have needs need should shouldn't never only", words.words[at]);
-    let is_of_work = subject.iter().any(|word| among("you we every each all everything nothing test tests build code lint ci command commands", word));
-    is_wish && !subject.is_empty() && !is_of_work && !words.opens(at) && among(DOES, words.at(verb)) || happens_when(words, at)
+    let is_of_work = subject.iter().any(|word| {
+        among("you we every each all everything nothing test tests build code lint ci command commands", word)
+    });
+    is_wish && !subject.is_empty() && !is_of_work && !words.opens(at) && among(DOES, words.at(verb))
+        || happens_when(words, at)
 }
 
 /// "Keep the ratio when resizing": it happens while the product runs.
@@ -236,7 +243,8 @@ fn happens_when(words: &Words<'_>, at: usize) -> bool {
     let Some(when) = when.filter(|when| *when > 0) else { return false };
     const OF_WORK: &str = "you i i'm you're refactoring doing touching editing renaming fixing writing adding changing moving committing working \
          implementing testing migrating updating in needed necessary possible";
-    among("keep avoid prefer stop don't dont never must has", words.words[at]) && !rest.get(when + 1).is_none_or(|word| among(OF_WORK, word))
+    among("keep avoid prefer stop don't dont never must has", words.words[at])
+        && !rest.get(when + 1).is_none_or(|word| among(OF_WORK, word))
 }
 
 /// Words of reports that are also in "until I've heard back" and "a command that writes".
@@ -255,7 +263,9 @@ pub(super) fn text_from(words: &Words<'_>) -> usize {
     const TEXTS: &str = "announcement message email e-mail mail note notice banner comment post text tooltip label readme docs docstring \
          heading title reply slack warning memo";
     let none = words.words.len();
-    let Some(first) = words.words.iter().position(|word| !among(FILLERS, word) && *word != CLAUSE) else { return none };
+    let Some(first) = words.words.iter().position(|word| !among(FILLERS, word) && *word != CLAUSE) else {
+        return none;
+    };
     if !among(WRITES, words.at(first)) {
         return none;
     }
@@ -270,7 +280,9 @@ pub(super) fn purpose(words: &Words<'_>) -> std::ops::Range<usize> {
     let first = words.words.iter().position(|word| !among(FILLERS, word) && *word != CLAUSE).unwrap_or(0);
     let builds = among(BUILDS, words.at(first));
     let so = (first..words.words.len()).find(|at| {
-        words.at(*at) == "so" && !among("no don't dont never please i we keep", words.at(at + 1)) && words.before(*at) != CLAUSE
+        words.at(*at) == "so"
+            && !among("no don't dont never please i we keep", words.at(at + 1))
+            && words.before(*at) != CLAUSE
             || among("which", words.at(*at))
     });
     let Some(so) = so.filter(|_| builds) else { return 0..0 };

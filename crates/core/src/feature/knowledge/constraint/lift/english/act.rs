@@ -6,17 +6,17 @@ use crate::text::word_list::{Words, among};
 pub(super) const ALLOWED: Words = "fine ok okay alright acceptable allowed permitted welcome";
 
 /// The permission is not for now, or not for here.
-const ELSEWHERE: Words = "wish tomorrow later someday sandbox theoretically said says maybe perhaps except myself monday next";
+const ELSEWHERE: Words =
+    "wish tomorrow later someday sandbox theoretically said says maybe perhaps except myself monday next";
 
 /// They begin what a verb does not have as its own object.
-const PREPOSITIONS: Words =
-    "to on in into onto inside within under against from with without for about at as by of over via through like until since";
+const PREPOSITIONS: Words = "to on in into onto inside within under against from with without for about at as by of over via through like until since";
 
 /// Where something is changed.
 pub(super) const PLACES: Words = "to in into inside within";
 
 /// After the object.
-const ENDS: Words = "and then so because since while though although instead or which who if before after once";
+const ENDS: Words = "and then so because since while though although instead or which who if before after once how however where whichever";
 
 /// "Pull in a library."
 const PARTICLES: Words = "pull bring hook roll rip tear swap strip clear take cut split turn switch";
@@ -55,7 +55,7 @@ impl Act {
 }
 
 /// They say little without the words before them.
-pub(super) const GENERAL: Words = "fil folder directory command cod stuff thing part page block thing version vers chang work anything way";
+pub(super) const GENERAL: Words = "content fil folder directory command cod stuff thing part page block thing version vers chang work anything way";
 
 /// The last word that says something.
 pub(super) fn head_of(stems: &[String]) -> Option<&str> {
@@ -93,8 +93,12 @@ fn next_verb(clause: &[Token], from: usize) -> Option<(usize, bool)> {
         let (before, this) = (word(clause, at - 1), word(clause, at));
         match before {
             "and" | "then" | "so" | "please" | "just" | "pls" => skip_lead(clause, at),
-            "to" if at > 1 && among(ALLOWED, word(clause, at - 2)) || at > 1 && among("free want need like have fine able", word(clause, at - 2)) => {
-                let denied = at > 2 && among("want need like have", word(clause, at - 2)) && word(clause, at - 3) == "i";
+            "to" if at > 1 && among(ALLOWED, word(clause, at - 2))
+                || at > 1 && among("free want need like have fine able", word(clause, at - 2)) =>
+            {
+                let denied = at > 2
+                    && among("want need like have", word(clause, at - 2))
+                    && word(clause, at - 3) == "i";
                 (!denied).then(|| (skip_adverbs(clause, at), true))
             }
             "you" if among("can could may should must will", this) => skip_lead(clause, at - 1),
@@ -151,14 +155,20 @@ fn act_at(clause: &[Token], verb: usize, is_permission: bool, antecedent: &[Stri
     let finite = rest.iter().position(|token| among("is are was were should has must", &token.word));
     let relative = rest.iter().position(|token| among("that which who what how why where as", &token.word));
     let is_statement = finite.is_some_and(|finite| relative.is_none_or(|relative| relative > finite));
-    if !is_permission && (is_noun || is_statement) || own.word == "commit" && next == "to" || own.word == "touch" && next == "up" {
+    if !is_permission && (is_noun || is_statement)
+        || own.word == "commit" && next == "to"
+        || own.word == "touch" && next == "up"
+    {
         return None;
     }
     if among(FUNCTION, &own.word) && !among("do have go with", &own.word) {
         return None;
     }
     let rest = &rest[usize::from(among(PARTICLES, &own.word) && among("in out on off", next))..];
-    let end = |list| rest.iter().position(|token| among(list, &token.word)).unwrap_or(rest.len());
+    let joins =
+        |at: usize| among("and or", word(rest, at)) && among("the a an our my its", word(rest, at + 1));
+    let end =
+        |list| (0..rest.len()).find(|at| among(list, word(rest, *at)) && !joins(*at)).unwrap_or(rest.len());
     let (object, points, _) = named(&rest[..end(ENDS)]);
     // "Implement 1 and 3 in the workflows."
     let (_, _, places) = named(&rest[..end("so because since which who if before after once")]);
@@ -207,7 +217,10 @@ fn named(rest: &[Token]) -> (Vec<String>, bool, Vec<(String, Vec<String>)>) {
 /// The object that "it" may mean: what a clause begins with.
 pub(super) fn subject(clause: &[Token]) -> Vec<String> {
     let finite = |token: &Token| {
-        among("is are was were has needs need lives looks asserts both out from in on isn't aren't should must", &token.word)
+        among(
+            "is are was were has needs need lives looks asserts both out from in on isn't aren't should must",
+            &token.word,
+        )
     };
     let from = clause.iter().position(|token| !among(ADVERBS, &token.word)).unwrap_or(0);
     // "We need one more endpoint."
@@ -225,11 +238,14 @@ pub(super) fn subject(clause: &[Token]) -> Vec<String> {
 fn predicate(clause: &[Token]) -> Option<Act> {
     let at = (1..clause.len()).find(|at| {
         let before = clause[..*at].iter().rev().take(2);
-        let is_fine = among(ALLOWED, word(clause, *at)) && before.clone().any(|token| among("is are be", &token.word));
+        let is_fine =
+            among(ALLOWED, word(clause, *at)) && before.clone().any(|token| among("is are be", &token.word));
         let may_be = word(clause, *at) == "be" && among("may can", word(clause, *at - 1));
         // "The old one can go", "the lock file may change".
-        let may_go = among("go change grow break differ", word(clause, *at)) && among("may can", word(clause, *at - 1))
-            && !among("you we i they", word(clause, 0)) && !among("on ahead through to", word(clause, *at + 1));
+        let may_go = among("go change grow break differ", word(clause, *at))
+            && among("may can", word(clause, *at - 1))
+            && !among("you we i they", word(clause, 0))
+            && !among("on ahead through to", word(clause, *at + 1));
         let would_be = among("good nice great", word(clause, *at)) && word(clause, *at - 1) == "be";
         may_go || would_be || is_fine && word(clause, at + 1) != "with" || may_be
     })?;
@@ -261,5 +277,15 @@ fn predicate(clause: &[Token]) -> Option<Act> {
     if may_be && participle.is_none() {
         places.push(("be".to_owned(), owned(content(after))));
     }
-    Some(Act { verb, object, points: false, antecedent: Vec::new(), is_definite: false, is_one: true, places, is_permission: true, exceeds })
+    Some(Act {
+        verb,
+        object,
+        points: false,
+        antecedent: Vec::new(),
+        is_definite: false,
+        is_one: true,
+        places,
+        is_permission: true,
+        exceeds,
+    })
 }

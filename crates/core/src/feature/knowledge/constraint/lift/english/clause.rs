@@ -4,8 +4,7 @@ use crate::feature::knowledge::constraint::sentences::quotation_end;
 use crate::text::stem::strip_ending;
 use crate::text::word_list::{Words, among};
 
-pub(super) const DENIALS: Words =
-    "not no never don't dont doesn't won't can't cannot mustn't shouldn't isn't aren't without nothing didn't w/o cant shouldnt wouldn't";
+pub(super) const DENIALS: Words = "not no never don't dont doesn't won't can't cannot mustn't shouldn't isn't aren't without nothing didn't w/o cant shouldnt wouldn't";
 
 /// Words without a subject, between the parts of a sentence.
 #[rustfmt::skip]
@@ -15,7 +14,7 @@ pub(super) const FUNCTION: Words = "a an the this that these those my your our i
     must mustn't may can could should shouldn't will won't cannot can't would have has had what which who whom whose more longer \
     really actually still directly straight today ok okay fine new extra additional further another other else one ones feel free \
     allowed permitted let's before after when while because since than go ahead anymore without if any until once time well after \
-    though anyway instead everywhere yourself accordingly it'll that's hand back exist existing current own further";
+    though anyway instead everywhere yourself accordingly it'll that's hand back exist existing current own further entirely completely exactly strictly";
 
 /// Before the verb of an order or a permission.
 pub(super) const ADVERBS: Words = "now also just still again simply of course please pls ok okay then great good perfect nice alright so and actually \
@@ -127,6 +126,7 @@ pub(super) fn owned(stems: Vec<&str>) -> Vec<String> {
 /// `own` is the other word, or has it as a part: "package-lock" and "lock".
 pub(super) fn is_alike(own: &str, other: &str) -> bool {
     own == other
+        || own.ends_with('/') && other.starts_with(own)
         || other.split_once('.').is_some_and(|(name, _)| name.len() > 3 && stem_of(name) == own)
         || own.contains(['-', '_'])
             && own.split(['-', '_']).any(|piece| piece == other || stem_of(piece) == other)

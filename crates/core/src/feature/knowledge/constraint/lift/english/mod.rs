@@ -44,7 +44,7 @@ const SAME: [Words; 14] = [
 const LIGHT: Words = "do mak start begin run perform giv cut execut";
 
 /// What belongs to the work at hand.
-const WORK: Words = "chang work cod code diff fix everyth anything messag short stag product branch remote origin main master prod pr request \
+const WORK: Words = "chang work cod code diff fix edit everyth anything messag short stag product branch remote origin main master prod pr request \
      test document titl it rest list far";
 
 /// They leave a thing as it is.
@@ -73,18 +73,33 @@ enum Part {
     /// All rules.
     All,
     /// "Forget the rule about …": the stems of its subject, and whether it names a rule.
-    TakesBack { subject: Vec<String>, names_rule: bool },
+    TakesBack {
+        subject: Vec<String>,
+        names_rule: bool,
+    },
     Acts(Act),
     /// "You don't have to …"
-    Releases { stems: Vec<String> },
+    Releases {
+        stems: Vec<String>,
+    },
     /// "The parser is no longer off limits": the stems of its subject.
-    Frees { subject: Vec<String> },
+    Frees {
+        subject: Vec<String>,
+    },
     /// "Use X": X.
-    Uses { what: String, stem: String },
+    Uses {
+        what: String,
+        stem: String,
+    },
     /// "CI is green now": its words.
-    States { stems: Vec<String> },
+    States {
+        stems: Vec<String>,
+    },
     /// "English is fine": the language, and what it is for.
-    Speaks { language: String, stems: Vec<String> },
+    Speaks {
+        language: String,
+        stems: Vec<String>,
+    },
     /// "Do the rest in one go."
     Together,
     /// "Explain it in detail."
@@ -98,7 +113,19 @@ enum Part {
 /// What follows "my boss said yes, …": the consent of others is a reason.
 pub(super) fn without_consent(sentence: &str) -> &str {
     let lower = sentence.to_ascii_lowercase();
-    let consents = ["said yes", "said ok", "said it's ok", "said it's fine", "said go", "says yes", "says ok", "says it's ok", "says it's fine", "gave the ok", "signed off"];
+    let consents = [
+        "said yes",
+        "said ok",
+        "said it's ok",
+        "said it's fine",
+        "said go",
+        "says yes",
+        "says ok",
+        "says it's ok",
+        "says it's fine",
+        "gave the ok",
+        "signed off",
+    ];
     let found = consents.iter().find_map(|consent| lower.find(consent));
     let rest = found.and_then(|at| sentence[at..].split_once(", "));
     rest.map_or(sentence, |(_, rest)| rest)
@@ -111,7 +138,9 @@ pub(super) fn without_request(sentence: &str) -> &str {
     let mut rest = clean;
     loop {
         let (first, after) = rest.split_once(' ').unwrap_or((rest, ""));
-        if is_word(first, "can could would will") && is_word(after.split(' ').next().unwrap_or_default(), "you") {
+        if is_word(first, "can could would will")
+            && is_word(after.split(' ').next().unwrap_or_default(), "you")
+        {
             return after.split_once(' ').map_or("", |(_, order)| order);
         }
         if !is_word(first, ADVERBS) || after.is_empty() {
@@ -165,7 +194,8 @@ fn is_on_condition(clause: &[Token]) -> bool {
     clause.iter().enumerate().any(|(at, token)| {
         let next = word(clause, at + 1);
         // "After all", "just this once", "run it once".
-        let is_once = token.word == "once" && (at + 1 == clause.len() || at > 0 && word(clause, at - 1) == "this" || next == "before");
+        let is_once = token.word == "once"
+            && (at + 1 == clause.len() || at > 0 && word(clause, at - 1) == "this" || next == "before");
         among(CONDITIONS, &token.word)
             && !is_mere_courtesy(clause, at)
             && next != "all"
@@ -186,7 +216,9 @@ fn takes_back(clause: &[Token]) -> Option<Part> {
             "mind" if before == "my" && has(&clause[..at], "changed change") => {
                 Some((at - 2, &clause[at + 1..]))
             }
-            "go" if among("can may should", before) && has(&clause[..at], RULES) => Some((at, &clause[..at - 1])),
+            "go" if among("can may should", before) && has(&clause[..at], RULES) => {
+                Some((at, &clause[..at - 1]))
+            }
             "off" | "over" | "void" | "obsolete" | "revoked" | "cancelled" | "canceled" | "withdrawn"
             | "moot" | "history"
                 if among("is are", before) =>
@@ -213,7 +245,9 @@ fn takes_back(clause: &[Token]) -> Option<Part> {
     let subject = if content(&subject[..rule]).is_empty() { subject } else { &subject[..rule] };
     let is_forget = among("forget changed", &clause[at].word);
     let of: Vec<String> = (content(subject).into_iter())
-        .filter(|stem| !among("rul limit constraint restrict requir said ban thing old earlier previou above", stem))
+        .filter(|stem| {
+            !among("rul limit constraint restrict requir said ban thing old earlier previou above", stem)
+        })
         .map(str::to_owned)
         .collect();
     let says_all = names_rule && has(subject, "all everything any every");
@@ -271,7 +305,6 @@ fn frees(clause: &[Token]) -> Option<Part> {
     ((is_over || is_open) && !subject.is_empty()).then_some(Part::Frees { subject })
 }
 
-
 /// "You don't have to …", "no longer needed", "without asking", "skip the tests this time".
 fn releases(clause: &[Token]) -> Option<Part> {
     let is_denied = clause.windows(2).any(|pair| {
@@ -282,11 +315,13 @@ fn releases(clause: &[Token]) -> Option<Part> {
     let names_none = word(clause, 0) == "no" && has(clause, "needed required necessary need");
     let at = clause.iter().position(|token| !among(ADVERBS, &token.word))?;
     let skips = among("skip omit", word(clause, at)) || word(clause, at) == "leave" && has(clause, "out");
-    (is_denied || names_none || skips || word(clause, at) == "don't" && word(clause, at + 1) == "ask").then(|| {
-        let stems = content(clause).into_iter();
-        let stems = stems.filter(|stem| !among("need requir necessary skip omit stop", stem));
-        Part::Releases { stems: owned(stems.collect()) }
-    })
+    (is_denied || names_none || skips || word(clause, at) == "don't" && word(clause, at + 1) == "ask").then(
+        || {
+            let stems = content(clause).into_iter();
+            let stems = stems.filter(|stem| !among("need requir necessary skip omit stop", stem));
+            Part::Releases { stems: owned(stems.collect()) }
+        },
+    )
 }
 
 /// What is the contrary of a wish: another language, all at once, longer.
@@ -295,25 +330,37 @@ fn opposites(clause: &[Token]) -> Vec<Part> {
     if has(clause, "don't not never") {
         return found;
     }
-    let holds = |first: &str, second: &str| clause.windows(2).any(|pair| pair[0].word == first && pair[1].word == second);
+    let holds = |first: &str, second: &str| {
+        clause.windows(2).any(|pair| pair[0].word == first && pair[1].word == second)
+    };
     if holds("one", "go") || holds("at", "once") || holds("all", "together") || holds("without", "stopping") {
         found.push(Part::Together);
     }
-    let is_long = holds("in", "detail") || has(clause, "in") && holds("more", "detail") || holds("long", "version") || holds("full", "explanation");
-    if is_long || has(clause, "explain describe elaborate answer answers") && has(clause, "long longer detailed thoroughly fully") {
+    let is_long = holds("in", "detail")
+        || has(clause, "in") && holds("more", "detail")
+        || holds("long", "version")
+        || holds("full", "explanation");
+    if is_long
+        || has(clause, "explain describe elaborate answer answers")
+            && has(clause, "long longer detailed thoroughly fully")
+    {
         found.push(Part::AtLength);
     }
-    let as_needed = clause.windows(4).any(|four| {
-        four[0].word == "as" && among("many much long", &four[1].word)
-    }) && has(clause, "need want like takes");
+    let as_needed =
+        clause.windows(4).any(|four| four[0].word == "as" && among("many much long", &four[1].word))
+            && has(clause, "need want like takes");
     if as_needed || holds("over", "the") && has(clause, "limit") || has(clause, "exceed") {
         found.push(Part::WithoutLimit);
     }
-    if word(clause, 0) == "approved" && clause.len() < 3 || holds("my", "approval") && has(clause, "have") || holds("green", "light") {
+    if word(clause, 0) == "approved" && clause.len() < 3
+        || holds("my", "approval") && has(clause, "have")
+        || holds("green", "light")
+    {
         found.push(Part::Consents);
     }
     let language = clause.iter().find(|token| among(LANGUAGES, &token.word));
-    let is_chosen = has(clause, "answer reply write switch use speak respond fine ok okay can may back again");
+    let is_chosen =
+        has(clause, "answer reply write switch use speak respond fine ok okay can may back again");
     if let Some(language) = language.filter(|_| is_chosen) {
         let other = "answer reply writ switch use speak respond back again";
         let stems = content(clause).into_iter().filter(|stem| *stem != language.stem && !among(other, stem));
@@ -324,7 +371,10 @@ fn opposites(clause: &[Token]) -> Vec<Part> {
 
 /// "CI is green now", "review is done".
 fn states(clause: &[Token]) -> Option<Part> {
-    if has(clause, DENIALS) || among("is are does did make get wait", word(clause, 0)) || has(clause, "waiting still almost will should") {
+    if has(clause, DENIALS)
+        || among("is are does did make get wait", word(clause, 0))
+        || has(clause, "waiting still almost will should")
+    {
         return None;
     }
     let stems = owned(content(clause));
@@ -344,7 +394,10 @@ fn uses(clause: &[Token]) -> Option<Part> {
         .iter()
         .all(|token| among(ADVERBS, &token.word) || among("you can may let's lets", &token.word));
     let what = at + if among("use prefer", word(clause, at)) { 1 } else { 2 };
-    let ends = among("now again here there instead for please not over rather after then too anyway everywhere", word(clause, what + 1));
+    let ends = among(
+        "now again here there instead for please not over rather after then too anyway everywhere",
+        word(clause, what + 1),
+    );
     let name = clause.get(what)?;
     (opens && (ends || what + 1 == clause.len()))
         .then(|| Part::Uses { what: name.word.clone(), stem: name.stem.clone() })
@@ -367,7 +420,9 @@ impl Gist {
         match part {
             Part::All => true,
             Part::TakesBack { subject, names_rule } => {
-                let is_size = *names_rule && self.has_number && subject.iter().all(|stem| among("siz length lin", stem));
+                let is_size = *names_rule
+                    && self.has_number
+                    && subject.iter().all(|stem| among("siz length lin", stem));
                 is_size || super::is_about(count(subject), subject.len(), self.all.len(), *names_rule)
             }
             Part::Releases { stems } => self.is_released_by(stems),
@@ -379,22 +434,29 @@ impl Gist {
             }
             Part::Acts(act) => match self.kind {
                 ConstraintKind::Requires => self.is_rejected(act) || self.is_dropped_by(act),
-                ConstraintKind::Limits => self.is_exceeded_by(act),
+                ConstraintKind::Limits => {
+                    self.is_exceeded_by(act)
+                        || self.only_looks
+                            && act.verb.as_deref().is_some_and(|verb| among("fix app imple", verb))
+                }
                 ConstraintKind::Forbids => self.is_broken_by(act),
             },
             Part::Uses { what, stem } => {
                 let is_forbidden = self.kind == ConstraintKind::Forbids
-                    && self.verb.as_deref() == Some("use")
-                    && self.stems.first() == Some(stem);
+                    && self.verb.as_deref().is_none_or(|own| own == "use")
+                    && self.needed() == [stem.as_str()];
                 self.rejected.as_ref() == Some(what) || is_forbidden
             }
             Part::States { stems } => {
                 let is_met = !self.until.is_empty() && self.until.iter().all(|stem| stems.contains(stem));
-                is_met && stems.first().is_some_and(|first| self.until.contains(first)) && stems.len() <= self.until.len() + 2
+                is_met
+                    && stems.first().is_some_and(|first| self.until.contains(first))
+                    && stems.len() <= self.until.len() + 2
             }
             Part::Speaks { language, stems } => {
                 let other = self.language.as_ref().is_some_and(|own| own != language);
-                (other && self.kind != ConstraintKind::Forbids || !other && self.kind == ConstraintKind::Forbids && self.language.is_some())
+                (other && self.kind != ConstraintKind::Forbids
+                    || !other && self.kind == ConstraintKind::Forbids && self.language.is_some())
                     && stems.iter().all(|stem| self.all.contains(stem))
             }
             Part::Consents => self.waits,
@@ -407,11 +469,14 @@ impl Gist {
     fn is_released_by(&self, stems: &[String]) -> bool {
         let mere = "ask check confirm time now first each every back bother anymore more";
         if self.asks && stems.iter().any(|stem| among("ask check confirm", stem)) {
-            return stems.iter().all(|stem| among(mere, stem) || among(GENERAL, stem) || self.all.contains(stem));
+            return stems
+                .iter()
+                .all(|stem| among(mere, stem) || among(GENERAL, stem) || self.all.contains(stem));
         }
         let shared = self.all.iter().filter(|stem| stems.contains(stem)).count();
         // "No need to ask any more" names nothing else.
-        let names_deed = !stems.is_empty() && stems.iter().all(|stem| self.all.contains(stem))
+        let names_deed = !stems.is_empty()
+            && stems.iter().all(|stem| self.all.contains(stem))
             && stems.iter().any(|stem| !among(GENERAL, stem));
         let is_named = shared > 0 && shared * 5 >= self.all.len() * 3;
         match self.kind {
@@ -424,20 +489,25 @@ impl Gist {
     /// "Spaces are fine", for "tabs, not spaces".
     fn is_rejected(&self, act: &Act) -> bool {
         let rejected = self.rejected.as_deref();
-        act.verb.is_none() && matches!(act.object.as_slice(), [one] if rejected.is_some_and(|what| what.starts_with(one.as_str())))
+        act.verb.is_none()
+            && matches!(act.object.as_slice(), [one] if rejected.is_some_and(|what| what.starts_with(one.as_str())))
     }
 
     /// "Drop the headers", where every file has to keep its header.
     fn is_dropped_by(&self, act: &Act) -> bool {
         let keeps = self.all.iter().any(|stem| among("keep preserv", stem));
-        let drops = act.verb.as_deref().is_some_and(|verb| among("drop skip omit", verb) || keeps && among("remov delet bump upgrad replac kill", verb));
+        let drops = act.verb.as_deref().is_some_and(|verb| {
+            among("drop skip omit", verb) || keeps && among("remov delet bump upgrad replac kill", verb)
+        });
         let is_own = |stem: &String| among(GENERAL, stem) || self.all.contains(stem);
         drops && act.object.iter().all(is_own) && act.object.iter().any(|stem| self.all.contains(stem))
     }
 
     fn is_exceeded_by(&self, act: &Act) -> bool {
         let verb = act.verb.as_deref().unwrap_or("be");
-        let within = |name: &str| self.path.as_deref().is_some_and(|path| name.starts_with(path.trim_end_matches('/')));
+        let within = |name: &str| {
+            self.path.as_deref().is_some_and(|path| name.starts_with(path.trim_end_matches('/')))
+        };
         if self.path.is_some() && among(CHANGE, verb) {
             // "Also change packages/web", where only packages/api was to be changed.
             let place = act.places.iter().filter(|(place, _)| among(PLACES, place));
@@ -448,20 +518,28 @@ impl Gist {
         }
         // "Do it in the backend too", where only the frontend was to be changed.
         let area = self.all.iter().find(|stem| among(AREAS, stem));
-        if area.is_some() && act.exceeds && !among(READS, verb) || area.is_some() && act.exceeds && among("do app imple add", verb) {
+        if area.is_some() && act.exceeds && !among(READS, verb)
+            || area.is_some() && act.exceeds && among("do app imple add", verb)
+        {
             let mut others = act.names().filter(|name| among(AREAS, name));
             if others.next().is_some_and(|other| !self.all.iter().any(|stem| stem == other)) {
                 return true;
             }
         }
         // "It can be longer."
-        let is_longer = act.is_permission && self.has_number && act.names().all(|name| self.all.iter().any(|stem| stem == name));
+        let is_longer = act.is_permission
+            && self.has_number
+            && act.names().all(|name| self.all.iter().any(|stem| stem == name));
         if act.exceeds && is_longer && among("be hav", verb) {
             return true;
         }
-        let all = self.stems.iter().all(|stem| act.names().any(|name| name == stem) || act.verb.as_ref() == Some(stem));
+        let all = self
+            .stems
+            .iter()
+            .all(|stem| act.names().any(|name| name == stem) || act.verb.as_ref() == Some(stem));
         let same_verb = self.all.iter().any(|stem| among(CHANGE, stem)) && among(CHANGE, verb);
-        let other = act.head().is_some_and(|head| !among(GENERAL, head) && !self.all.iter().any(|stem| stem == head));
+        let other =
+            act.head().is_some_and(|head| !among(GENERAL, head) && !self.all.iter().any(|stem| stem == head));
         act.exceeds && (all || act.is_permission && same_verb && other && !act.names().any(within))
     }
 
@@ -470,13 +548,16 @@ impl Gist {
         let needed = self.needed();
         let verb = act.verb.as_deref();
         let is_own = |stem: &str| {
-            self.stems.iter().any(|own| is_alike(own, stem) || among(LIBRARIES, own) && among(LIBRARIES, stem))
+            self.stems
+                .iter()
+                .any(|own| is_alike(own, stem) || among(LIBRARIES, own) && among(LIBRARIES, stem))
                 || self.verb.as_deref() == Some(stem)
         };
         // "Force-push it" names both of its words.
         let deed = |stem: &str| verb.is_some_and(|verb| is_alike(stem, verb) || is_alike(verb, stem));
         // "Make the colours darker."
-        let makes = verb == Some("mak") && !act.object.iter().any(|stem| among("pass green work run compil", stem));
+        let makes =
+            verb == Some("mak") && !act.object.iter().any(|stem| among("pass green work run compil", stem));
         let head = if makes { act.object.first().map(String::as_str).or(act.head()) } else { act.head() };
         let does_noun = verb.is_some_and(|verb| among(LIGHT, verb)) && head.is_some_and(is_own);
         let is_light_verb = |own: &str| among("do writ", own) || verb == Some("do") && among(CHANGE, own);
@@ -493,27 +574,52 @@ impl Gist {
                     || touches(own) && needed.is_empty() && among("mak app imple", other)
                     || own == "writ" && self.all.iter().any(|stem| stem == "cod") && among("imple cod", other)
             }
-            (None, Some(other)) => among(SAME[0], other) || brings(other) || needed.is_empty() && self.stems.iter().any(|stem| stem == "cod") && among("imple cod build", other) || needed.iter().any(|stem| deed(stem)),
-            (Some(own), None) => among("use hav add creat", own) || head == Some(own),
+            (None, Some(other)) => {
+                among(SAME[0], other)
+                    || brings(other)
+                    || needed.is_empty()
+                        && self.stems.iter().any(|stem| stem == "cod")
+                        && among("imple cod build", other)
+                    || needed.iter().any(|stem| deed(stem))
+            }
+            (Some(own), None) => self.closed || among("use hav add creat", own) || head == Some(own),
             (None, None) => true,
         };
-        let is_light = does_noun && self.verb.as_deref().is_none_or(|own| is_light_verb(own) || head == Some(own));
+        let is_light =
+            does_noun && self.verb.as_deref().is_none_or(|own| is_light_verb(own) || head == Some(own));
         // "Implement it in the workflows" changes the workflows.
         let is_inside = || {
-            let changes = verb.is_some_and(|verb| among("imple add put app fix", verb) || !among(READS, verb));
+            let changes =
+                verb.is_some_and(|verb| among("imple add put app fix", verb) || !among(READS, verb));
             let is_place = |(place, stems): &(String, Vec<String>)| {
-                among(PLACES, place) && head_of(stems).is_some_and(is_own) && needed.iter().all(|stem| stems.iter().any(|name| is_alike(stem, name)))
+                among(PLACES, place)
+                    && head_of(stems).is_some_and(is_own)
+                    && needed.iter().all(|stem| stems.iter().any(|name| is_alike(stem, name)))
             };
-            self.verb.as_deref().is_some_and(touches) && !needed.is_empty() && changes && act.places.iter().any(is_place)
+            self.verb.as_deref().is_some_and(touches)
+                && !needed.is_empty()
+                && changes
+                && act.places.iter().any(is_place)
         };
         // "Rewrite it in TypeScript", "do it with jQuery".
         let is_used = || {
             self.verb.as_deref().is_none_or(|own| own == "use")
-                && verb.is_some_and(|verb| among("convert port rewrit migr mov switch go redo build do imple mak solv writ turn", verb))
-                && act.places.iter().any(|(place, stems)| among("to in with on", place) && head_of(stems).is_some_and(is_own))
+                && verb.is_some_and(|verb| {
+                    among(
+                        "convert port rewrit migr mov switch go redo build do imple mak solv writ turn",
+                        verb,
+                    )
+                })
+                && act
+                    .places
+                    .iter()
+                    .any(|(place, stems)| among("to in with on", place) && head_of(stems).is_some_and(is_own))
                 && needed.len() == 1
         };
         if is_used() {
+            return true;
+        }
+        if self.only_looks && verb.is_some_and(|verb| among("fix app imple", verb)) {
             return true;
         }
         if !same_verb && !is_light && !is_inside() {
@@ -523,7 +629,11 @@ impl Gist {
             return true;
         }
         // What is there already may be installed.
-        if self.only_new && self.verb.is_none() && act.is_definite && verb.is_some_and(|verb| among("install load use get import", verb)) {
+        if self.only_new
+            && self.verb.is_none()
+            && act.is_definite
+            && verb.is_some_and(|verb| among("install load use get import", verb))
+        {
             return false;
         }
         if needed.is_empty() {
@@ -536,19 +646,31 @@ impl Gist {
         let names = |stem: &str| {
             act.names().any(|name| is_alike(stem, name) || among(LIBRARIES, stem) && among(LIBRARIES, name))
         };
-        if !needed.iter().all(|stem| names(stem) || deed(stem) || is_light && self.verb.as_deref() == Some(*stem)) {
+        if !needed
+            .iter()
+            .all(|stem| names(stem) || deed(stem) || is_light && self.verb.as_deref() == Some(*stem))
+        {
             // "Bump it", after "don't bump any packages".
             let is_bare = act.object.is_empty() && act.places.is_empty() && verb == self.verb.as_deref();
-            let is_common = verb.is_some_and(|verb| among(CHANGE, verb) || among(SAME[0], verb) || among("run", verb));
-            let is_version = |stem: &String| stem.trim_start_matches('v').starts_with(|c: char| c.is_ascii_digit());
+            let is_common =
+                verb.is_some_and(|verb| among(CHANGE, verb) || among(SAME[0], verb) || among("run", verb));
+            let is_version =
+                |stem: &String| stem.trim_start_matches('v').starts_with(|c: char| c.is_ascii_digit());
             let is_bare_release = !act.object.is_empty() && act.object.iter().all(is_version);
             if (act.points || is_bare_release) && self.for_now && verb == self.verb.as_deref() {
                 return true;
             }
-            return is_bare && (self.any && act.points || self.for_now || act.points && !self.placed && !is_common);
+            return is_bare
+                && (self.any && act.points || self.for_now || act.points && !self.placed && !is_common);
         }
-        let holds_all = act.is_one && self.verb.is_none() && needed.iter().all(|stem| act.object.iter().any(|name| is_alike(stem, name)));
-        head.is_none_or(is_own) || is_inside() || holds_all && act.is_permission
+        let holds_all = act.is_one
+            && self.verb.is_none()
+            && needed.iter().all(|stem| act.object.iter().any(|name| is_alike(stem, name)));
+        // "Use lodash's groupBy."
+        let uses_first = verb == Some("use")
+            && self.verb.as_deref().is_none_or(|own| own == "use")
+            && act.object.first().is_some_and(|first| is_own(first));
+        uses_first || head.is_none_or(is_own) || is_inside() || holds_all && act.is_permission
     }
 
     /// After "don't push", "no refactoring yet": nothing else has to be named.
@@ -557,18 +679,32 @@ impl Gist {
             return !act.places.iter().any(|(place, _)| place == "for") || self.for_now;
         }
         let elsewhere = act.places.iter().any(|(place, _)| among("into from", place));
-        let is_version = |stem: &str| stem.trim_start_matches(['v', '#']).starts_with(|c: char| c.is_ascii_digit());
-        let is_work = act.object.iter().all(|stem| among(WORK, stem) || is_version(stem) || self.verb.as_ref() == Some(stem));
+        let is_version =
+            |stem: &str| stem.trim_start_matches(['v', '#']).starts_with(|c: char| c.is_ascii_digit());
+        let is_work = act
+            .object
+            .iter()
+            .all(|stem| among(WORK, stem) || is_version(stem) || self.verb.as_ref() == Some(stem));
         // A permission for one thing does not lift what holds for all.
         let is_named = !self.stems.is_empty() && act.object.iter().all(|stem| self.stems.contains(stem));
-        is_named || !self.never && is_work && !elsewhere || self.anything && (self.for_now || !self.verb.as_deref().is_some_and(|own| among(CHANGE, own) || among("install", own)))
+        is_named
+            || !self.never && is_work && !elsewhere
+            || self.anything
+                && (self.for_now
+                    || !self.verb.as_deref().is_some_and(|own| among(CHANGE, own) || among("install", own)))
     }
 
     /// "Just install zod", where no library was to be added.
     fn installs_library(&self, act: &Act) -> bool {
         let is_about = self.needed().iter().all(|stem| among(LIBRARIES, stem)) && !self.needed().is_empty();
-        let lists = act.places.iter().any(|(place, stems)| place == "to" && stems.iter().any(|stem| among("package.json requirements.txt cargo.toml gemfile pyproject.toml go.mod", stem)));
-        let installs = act.verb.as_deref().is_some_and(|verb| among("install pull", verb) || lists && verb == "add");
+        let lists = act.places.iter().any(|(place, stems)| {
+            place == "to"
+                && stems.iter().any(|stem| {
+                    among("package.json requirements.txt cargo.toml gemfile pyproject.toml go.mod", stem)
+                })
+        });
+        let installs =
+            act.verb.as_deref().is_some_and(|verb| among("install pull", verb) || lists && verb == "add");
         is_about && installs && !act.is_definite && act.head().is_some_and(|head| !among(LIBRARIES, head))
     }
 }
