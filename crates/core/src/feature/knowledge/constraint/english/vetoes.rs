@@ -209,7 +209,7 @@ pub(super) fn is_report(words: &Words<'_>) -> bool {
         || is_person
         || words.words.windows(2).any(|pair| pair == ["best", "practice"] || pair == ["of", "thumb"])
         || words.has(
-            "rumour rumor says wrote thinks claims insists complains complained argues suggested suggests wonders according \
+            "rumour rumor says wrote thinks claims insists complains complained argues suggests wonders according \
              wouldn't couldn't probably theory currently warns warned recommends recommended advises advised mentions mentioned \
              demands demanded replied reckons wants prefers apparently supposedly allegedly reportedly hypothetically opinion",
         )
@@ -250,6 +250,7 @@ fn happens_when(words: &Words<'_>, at: usize) -> bool {
 /// Words of reports that are also in "until I've heard back" and "a command that writes".
 fn is_told(words: &Words<'_>) -> bool {
     words.words.iter().enumerate().any(|(at, word)| match *word {
+        "suggested" => !among("you i we", words.before(at)),
         "told" => !among("i i've we we've", words.before(at)),
         "heard" => at < 3,
         "writes" | "states" => at < 4 && !among("that which it", words.before(at)),

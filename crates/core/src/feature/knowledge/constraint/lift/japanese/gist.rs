@@ -1,36 +1,19 @@
-//! Japanese: 「…の件は忘れて」, 「…していいです」, 「…しなくていいです」, and orders.
+//! What a Japanese constraint is about, and which acts take it back.
 
-use std::borrow::Cow;
-
-use super::ConstraintKind;
-use crate::feature::knowledge::constraint::japanese::{
-    contains_any, ends_with_any, is_other_speech, normalise, without_courtesy,
-};
-use crate::text::japanese::{is_any_kanji, is_hiragana, is_katakana};
+use super::text::{GENERAL, all_runs, clauses, mentions, names, plain, runs};
+use super::{Part, without_reason};
+use crate::feature::knowledge::constraint::japanese::contains_any;
+use crate::feature::knowledge::constraint::lift::{ConstraintKind, is_about};
+use crate::text::japanese::is_hiragana;
 use crate::text::word_list::{Words, among, each_word};
 
-const RULES: Words = "件 制限 制約 規則 ルール 禁止 凍結 縛り 約束 条件 指示 言ったこと 話 のやつ ってやつ";
-
-const ALL: Words = "全部 すべて 全て 一切";
-
-/// They only look like a condition.
-const COURTESIES: Words = "必要なら 必要であれば 必要に応じて よければ 良ければ 何なら なんなら のときいちいち の時いちいち それなら したかったら したければ やったら";
-
-/// The permission comes later, or perhaps never.
-const CONDITIONS: Words = "たら れば なら 場合 次第 とき てから まで待 明日 後で あとで 来週";
-
-const PERMITS: Words = "ていい てよい て良い てもいい ても良い てもよい て大丈夫 ても大丈夫 て構 ても構 てかま てもかま て問題な ても問題な \
-    んでいい んでもいい んで大丈夫 いでいい いでもいい てok てもok でok でもok んでok て問題あり ても問題あり 解禁 許可します 許可する  \
-    て平気 ても平気 て結構 てよし てええ てもええ てオッケー 可能となりました 可能になりました okになりました ていいこと";
-
-/// A choice: 「npmでいい」.
-const CHOSEN: Words =
-    "でいい で大丈夫 でok でも大丈夫 でもいい で構 で問題な の許可が 許可が出 は解禁 を許可 は許可";
 const CHOOSES: Words = "でいい でいきま でいこう で行きま で行こう にしよ にしま にして に戻して に戻しま に切り替えて でお願い で大丈夫 でもいい でも大丈夫 でok で構";
+
 /// At the end of a clause, or before its courtesy.
 const USES: Words = "使って を使って 入れて を入れて 使おう を使おう 使いましょう 使ってください 使っていい を使っていい 使ってもいい 使ってok 使ってよ 使ってね 使ってお 使っちゃ 使って大丈夫 使って構 使う方向 使うことに を使うことに";
 
 const LIBRARIES: Words = "ライブラリ 依存 パッケージ gem モジュール プラグイン 依存関係";
+
 const ADDS: Words = "追加 足 増 導入 入 インストール";
 
 /// They are named by what they belong to.
@@ -39,14 +22,13 @@ const GENERAL_NOUNS: Words = "コマンド バージョン ファイル コー�
 /// 「依存追加」 is a noun and its verb.
 const DEEDS: [&str; 10] = ["追加", "変更", "削除", "修正", "実行", "作成", "使用", "導入", "更新", "編集"];
 
-const RELEASES: Words = "なくていい なくてよい なくて良い なくてもいい なくても構 なくて構 なくて大丈夫 なくても大丈夫 なくて問題 なくてok なくてもok \
-    せんでええ せんでもええ せんでいい 必要はな 必要はあり 必要ありま 必要ない 必要なく は不要 不要です 不要なので 不要だ 確認なし 確認不要 いらない いりません 要らない いらん なしで消 なしで進 なしでい 省略";
-
 /// What must not be touched must not be changed in any way.
 const TOUCHES: Words = "変 変更 修正 編集 触 直 改修 書換 換 手 加 改変 対象外 固定 崩 壊 影響 維持 上書";
+
 /// Words that change nothing.
 const READS: Words = "見 読 確認 実行 使 使用 利用 呼 調 調査 教 説明 テスト 参照 参考 比較 レビュー 一覧 表示 数 検索 探 渡 コミット push 出 出力 記録 保存 送 報告 \
     知 理解 解析 計測 追加 足 書 残 待 聞 通 動 起動 回 走 合 伝 願 作 描 答 考 取 取得 待機 返 進 続 始 止 終 移 終了 使 有効 無効";
+
 const CHANGES: Words = "変 変更 修正 編集 触 直 改修 書換 換 替 更新 揃 消 削除 整理 リネーム 統一 追記 リファクタ 改名 改善 反映 加 手";
 
 /// The first of each class are the forbidden verbs, all are the ordered ones.
@@ -71,321 +53,17 @@ const SAME: [Words; 15] = [
 /// Verbs that say little.
 const LIGHT: Words = "始 進 開始 再開 願";
 
-/// Words that deny, and those that do not say what a constraint is about.
-const GENERAL: Words = "新 新規 今 今回 今日 今後 先 前 後 必 絶対 直接 勝手 私 事 時 中 一切 下 願 他 以外 以内 以下 未満 禁止 不可 \
-    許可 当面 毎回 解禁 大丈夫 構 問題 必要 不要 厳禁 良 的 待 保留 控 避 却下 勘弁 無 止 駄目 方針 方向 前提 ok ng 既 存 既存 現在 気 好 一度 今度 次 時間 分間 日 週 省 飛 大前提 大事 俺 僕 自分 欲 手 凍結中 ダメ アカン 自体 配下 側 全部 絶 対 思 一旦 設計 計画";
-
 const LANGUAGES: Words = "日本語 英語 フランス語 ドイツ語 中国語 韓国語 スペイン語";
 
 /// It changes what it belongs to: 「テストの中身を直して」.
 const PARTS: Words = "の中身 の内容 のほう の方 のファイル のコード の部分 のやつ のとこ";
-
-pub(super) struct Lift {
-    parts: Vec<Part>,
-}
-
-enum Part {
-    All,
-    TakesBack {
-        runs: Vec<String>,
-        names_rule: bool,
-    },
-    Acts {
-        clause: String,
-        verb: Option<String>,
-        is_permission: bool,
-    },
-    Releases(String),
-    /// What is the case now: 「レビュー終わりました」.
-    States(String),
-}
-
-/// Other ways to write the same verb.
-const USUAL: [(&str, &str); 19] = [
-    ("いじ", "触"),
-    ("さわ", "触"),
-    ("手を入れ", "触れ"),
-    ("手は入れ", "触れ"),
-    ("手も入れ", "触れ"),
-    ("手をつけ", "触れ"),
-    ("手を付け", "触れ"),
-    ("手を加え", "触れ"),
-    ("変更を加え", "変更し"),
-    ("変更は加え", "変更し"),
-    ("変更を入れ", "変更し"),
-    ("影響を出", "触れ"),
-    ("影響出", "触れ"),
-    ("影響は出", "触れ"),
-    ("書き換", "書換"),
-    ("差し替", "替"),
-    ("置き換", "換"),
-    ("とっ", "取っ"),
-    ("まま", "儘"),
-];
-
-/// Words before a verb that say how.
-const HOW: [&str; 9] = ["一切", "全部", "直接", "絶対", "毎回", "勝手", "今回", "全て", "以外"];
-
-/// Without blanks and marks of code, in lower case.
-fn plain(text: &str) -> String {
-    // 「sleep(2)入れて」
-    let call = text.find('(').and_then(|open| Some((open, open + text[open..].find(')')?)));
-    let call = call.filter(|(open, close)| {
-        *open > 0 && text.as_bytes()[open - 1].is_ascii_alphanumeric() && text[*open..*close].is_ascii()
-    });
-    let text =
-        &call.map_or(text.to_owned(), |(open, close)| format!("{}{}", &text[..open], &text[close + 1..]));
-    let plain: String =
-        text.chars().filter(|c| !c.is_whitespace() && *c != '`').flat_map(char::to_lowercase).collect();
-    USUAL.iter().fold(
-        plain,
-        |plain, (form, usual)| if plain.contains(form) { plain.replace(form, usual) } else { plain },
-    )
-}
-
-/// Clauses; a topic before a comma belongs to the next one.
-fn clauses(text: &str) -> Vec<String> {
-    let mut clauses: Vec<String> = Vec::new();
-    let mut topic = String::new();
-    for clause in text.split(['、', '。', '（', '）', '：', ':', '；']).filter(|clause| !clause.is_empty())
-    {
-        let whole = format!("{topic}{clause}");
-        topic.clear();
-        if clause.ends_with(['は', 'も', 'を', 'に'])
-            || ["ってやつ", "のやつ", "の件", "ルール", "縛り"].iter().any(|end| clause.ends_with(end))
-        {
-            topic = whole;
-        } else {
-            clauses.push(whole);
-        }
-    }
-    if !topic.is_empty() {
-        clauses.push(topic);
-    }
-    clauses
-}
-
-/// They are a part of the word before them.
-const ENDINGS: [&str; 6] = ["以内", "以下", "未満", "禁止", "不可", "必須"];
-
-/// Characters of one script in a row: what a sentence is about, and the stems of its verbs.
-fn runs(text: &str) -> Vec<String> {
-    let without_how = |run: String| {
-        let rest = HOW.iter().find_map(|how| run.strip_prefix(how)).filter(|rest| !rest.is_empty());
-        rest.map(str::to_owned).unwrap_or(run)
-    };
-    let mut runs: Vec<String> = all_runs(text).into_iter().map(without_how).collect();
-    runs.retain(|run| !among(GENERAL, run));
-    runs
-}
-
-fn all_runs(text: &str) -> Vec<String> {
-    #[derive(Clone, Copy, PartialEq)]
-    enum Script {
-        Kanji,
-        Katakana,
-        Latin,
-    }
-    let script = |c: char| match c {
-        c if is_any_kanji(c) => Some(Script::Kanji),
-        c if is_katakana(c) || c == 'ー' => Some(Script::Katakana),
-        c if c.is_alphanumeric() && !is_hiragana(c) => Some(Script::Latin),
-        '_' | '/' | '.' | '-' => Some(Script::Latin),
-        _ => None,
-    };
-    let mut runs: Vec<(String, Option<Script>)> = Vec::new();
-    let mut before = None;
-    for c in text.chars() {
-        let now = script(c);
-        match runs.last_mut() {
-            Some((run, _)) if now.is_some() && now == before => run.push(c),
-            _ if now.is_some() => runs.push((c.to_string(), now)),
-            _ => {}
-        }
-        before = now;
-    }
-    let without_ending =
-        |run: &str| ENDINGS.iter().find_map(|end| run.strip_suffix(end)).unwrap_or(run).to_owned();
-    let runs = runs.into_iter().map(|(run, _)| without_ending(run.trim_matches(['.', '-', '/'])));
-    runs.filter(|run| !run.is_empty()).collect()
-}
-
-/// A whole word in Latin letters, a part of a word otherwise.
-fn mentions(text: &str, run: &str) -> bool {
-    if !run.is_ascii() {
-        // 「テスト」 is not 「テストデータ」.
-        let is_katakana = |c: char| is_katakana(c) || c == 'ー';
-        let is_word = run.chars().all(is_katakana);
-        let borders = |c: Option<char>| !is_word || !c.is_some_and(is_katakana);
-        return text.match_indices(run).any(|(at, _)| {
-            borders(text[..at].chars().next_back()) && borders(text[at + run.len()..].chars().next())
-        });
-    }
-    text.match_indices(run).any(|(at, _)| {
-        let is_word = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_');
-        !is_word(text[..at].chars().next_back()) && !is_word(text[at + run.len()..].chars().next())
-    })
-}
-
-/// Whether `run` is the word `own`, or a compound with it.
-fn names(run: &str, own: &str) -> bool {
-    run == own || !own.is_ascii() && own.chars().nth(1).is_some() && run.contains(own)
-}
 
 fn mentions_meaning(text: &str, run: &str) -> bool {
     let same = SAME.iter().find(|same| same.split(' ').next() == Some(run));
     mentions(text, run) || same.is_some_and(|same| each_word(same).any(|word| text.contains(word)))
 }
 
-impl Lift {
-    /// `restates`: the sentence is itself a constraint.
-    pub(super) fn of(sentence: &str, restates: bool) -> Option<Lift> {
-        let mut own = String::new();
-        // Without what is only quoted; a name in code is the person's.
-        let unmarked: Cow<'_, str> = sentence.replace('`', "").into();
-        normalise(&unmarked, &mut own);
-        let own = plain(&own);
-        let own = own.trim_end_matches(['？', '?', 'ー', '〜', '～', '笑', 'w', '♪']);
-        let asks_for = ends_with_any(
-            own,
-            "もらえますか もらえませんか くれますか くれませんか いただけますか いただけませんか くれる もらえる",
-        );
-        let is_question = sentence.ends_with(['？', '?'])
-            || ends_with_any(own, "ますか ですか ょうか ませんか かな っけ の");
-        if is_question && !asks_for || is_other_speech(own) {
-            return None;
-        }
-        let own = each_word(COURTESIES).fold(own.to_owned(), |own, courtesy| own.replace(courtesy, ""));
-        let is_conditional = contains_any(&own, CONDITIONS);
-        // 「…にもあったので、そっちも直して」
-        let path = all_runs(&own).into_iter().rfind(|run| run.is_ascii() && run.contains('/'));
-        let own = path.map_or(own.clone(), |path| own.replace("そっち", &path).replace("そちら", &path));
-        let mut parts = Vec::new();
-        for clause in clauses(&own) {
-            if let Some(part) = takes_back(&clause).filter(|_| !restates) {
-                parts.push(part);
-            } else if is_conditional || contains_any(&clause, "いいのは いいわけ てもいいですか 自分で 私が")
-            {
-                // Not now, not everything, or not by Claude.
-            } else if contains_any(&clause, RELEASES) && !restates {
-                parts.push(Part::Releases(clause));
-            } else {
-                parts.extend(acts(&clause));
-                parts.extend(first_of_two(&clause).and_then(acts));
-                if ends_with_any(&clause, "た たよ たね ました ましたよ です ですよ たので たから ましたので")
-                {
-                    parts.push(Part::States(clause));
-                }
-            }
-        }
-        // What is done with it may be in another clause than its name.
-        if !is_conditional
-            && let [.., before, _] = clauses(&own).as_slice()
-            && before.ends_with(['は', 'も'])
-        {
-            parts.extend(acts(&own));
-        }
-        (!parts.is_empty()).then_some(Lift { parts })
-    }
-
-    pub(super) fn covers(&self, constraint: &str) -> bool {
-        let gist = Gist::of(constraint);
-        self.parts.iter().any(|part| gist.is_covered_by(part))
-    }
-}
-
-fn takes_back(clause: &str) -> Option<Part> {
-    if contains_any(clause, "忘れない 忘れず 解除しない 撤回しない") {
-        return None;
-    }
-    let names_rule = contains_any(clause, RULES);
-    let forgets = contains_any(clause, "忘れて 撤回 取り消 取消");
-    let drops = contains_any(
-        clause,
-        "無視して 解除 適用しな 緩和 なかったことに 白紙 取り下げ 廃止 終わり 終了 もういい 気にしなくて 気にせず",
-    ) && names_rule
-        || ends_with_any(clause, "もういい もういいです もういいや もういいよ はもうなし")
-        || contains_any(
-            clause,
-            "件はなし 件なし 制限はなし 制限なし 制約はなし ルールはなし 条件はなし 話はなし",
-        );
-    if !forgets && !drops {
-        return None;
-    }
-    let is_rule = |run: &String| {
-        among(
-            "件 制限 制約 規則 ルール 約束 条件 指示 話 言 忘 撤回 解除 無視 発言 取 消 取消 白紙 下 廃止 終 終了 昨日 先程 例 適用 緩和 全部 全 行数",
-            run,
-        )
-    };
-    // 「生成ファイルでは300行ルールは無視していい」 is about 300 lines.
-    let rule = each_word(RULES).filter_map(|rule| clause.find(rule)).min().unwrap_or(clause.len());
-    let named = clause[..rule].rsplit(['は', 'も']).next().unwrap_or_default();
-    let named = if runs(named).iter().all(is_rule) { clause } else { named };
-    let named = each_word(ALL).fold(named.to_owned(), |named, all| named.replace(all, "は"));
-    let runs: Vec<String> = runs(&named).into_iter().filter(|run| !is_rule(run)).collect();
-    if runs.is_empty() {
-        return (names_rule && contains_any(clause, ALL)).then_some(Part::All);
-    }
-    Some(Part::TakesBack { runs, names_rule })
-}
-
-/// 「コミットして」, 「コミットしていいよ」, 「コミットお願いします」
-fn acts(clause: &str) -> Option<Part> {
-    if contains_any(without_reason(clause), "てない ていない まだ") {
-        return None;
-    }
-    let first = |list: Words| each_word(list).filter_map(|end| clause.find(end)).min();
-    let at = first(PERMITS)
-        .or_else(|| first(CHOSEN))
-        .or_else(|| ["ok", "okです", "可です"].iter().find_map(|end| clause.strip_suffix(end)).map(str::len));
-    if let Some(at) = at {
-        return Some(Part::Acts {
-            clause: clause.to_owned(),
-            verb: verb_of(&clause[..at]),
-            is_permission: true,
-        });
-    }
-    if contains_any(without_reason(clause), "ないで 禁止 ないよう ません ずに") {
-        return None;
-    }
-    let core = without_courtesy(clause);
-    let is_order = core.len() < clause.len() && !clause.ends_with("です")
-        || ends_with_any(core, "て で よう ましょう 頼む よろしく くれ ちゃお ちゃおう しよ しよう しましょ");
-    is_order.then(|| Part::Acts { clause: clause.to_owned(), verb: verb_of(core), is_permission: false })
-}
-
-/// What follows 「…ので」.
-fn without_reason(clause: &str) -> &str {
-    let ends = ["ので", "から", "んで", "たし"].iter().filter_map(|end| Some(clause.rfind(end)? + end.len()));
-    let at = ends.max().filter(|at| !runs(&clause[*at..]).is_empty());
-    at.map_or(clause, |at| &clause[at..])
-}
-
-/// 「サーバー立ち上げて」, of 「サーバー立ち上げて確認して」.
-fn first_of_two(clause: &str) -> Option<&str> {
-    let at = clause.find('て')? + 'て'.len_utf8();
-    let (first, second) = clause.split_at(at);
-    let continues = second.chars().next().is_some_and(|c| !is_hiragana(c)) && all_runs(second).len() == 1;
-    (continues && !second.contains('を') && contains_any(second, "て ます")).then_some(first)
-}
-
-/// The last word before its own ending: not the object of 「テストもやって」.
-fn verb_of(stem: &str) -> Option<String> {
-    let stem = stem.trim_end_matches("もう").trim_end_matches(['を', 'は', 'も', 'で']);
-    // 「デザインを今風にして」
-    if contains_any(stem, "参考に 元に 例に 見本に 手本に 前提に 対象に") {
-        return None;
-    }
-    if stem.ends_with("にして") || stem.ends_with("にしちゃって") || stem.ends_with("にしと") {
-        return Some("変".to_owned());
-    }
-    let verb = all_runs(stem).pop()?;
-    let after = stem.rfind(verb.as_str()).map_or("", |at| &stem[at + verb.len()..]);
-    (!after.starts_with(['は', 'も', 'が', 'に', 'を', 'で', 'の'])).then_some(verb)
-}
-
-struct Gist {
+pub(super) struct Gist {
     kind: ConstraintKind,
     text: String,
     /// What it is about.
@@ -397,7 +75,7 @@ struct Gist {
 }
 
 impl Gist {
-    fn of(constraint: &str) -> Gist {
+    pub(super) fn of(constraint: &str) -> Gist {
         let text = plain(constraint);
         let rejected = text.split_once("ではなく").map(|(before, _)| before);
         let rejected = rejected.and_then(|before| runs(before).pop());
@@ -499,7 +177,7 @@ impl Gist {
         self.nouns.iter().chain(&self.verb)
     }
 
-    fn is_covered_by(&self, part: &Part) -> bool {
+    pub(super) fn is_covered_by(&self, part: &Part) -> bool {
         let length = self.words().count();
         match part {
             Part::All => true,
@@ -509,8 +187,8 @@ impl Gist {
                 let is_known = |run: &&String| self.words().any(|own| names(run, own) || names(own, run));
                 let (named, known) =
                     (self.words().filter(is_named).count(), runs.iter().filter(is_known).count());
-                super::is_about(known, runs.len(), 0, *names_rule)
-                    && (super::is_about(named.max(1), named.max(1), length, *names_rule)
+                is_about(known, runs.len(), 0, *names_rule)
+                    && (is_about(named.max(1), named.max(1), length, *names_rule)
                         || *names_rule && length < 5 && runs.iter().all(|run| run.is_ascii()))
             }
             Part::Releases(text) => self.is_released_by(text),
