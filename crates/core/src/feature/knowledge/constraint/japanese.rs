@@ -116,10 +116,10 @@ fn has_form(text: &str) -> bool {
 
 /// 「必ずテストを付けて」, not 「必ず落ちるので直して」.
 fn orders_always(clause: &str) -> bool {
-    const ALWAYS: Words = "必ず 常に 今後は これからは 以降は 毎回 以降ずっと 以後、 今後も";
-    let after = |word: &str| clause.split_once(word).map(|(_, after)| after);
     // 「常に最新を表示するようにして」
     const ALWAYS_DONE: Words = "書 使 付 テスト コミット 確認 実行 答 返 守 従 語で 報告 型 残 通 含 考慮 意識 維持 保 説明 更新 作 PR 取 入れ 行 扱";
+    const ALWAYS: Words = "必ず 常に 今後は これからは 以降は 毎回 以降ずっと 以後、 今後も";
+    let after = |word: &str| clause.split_once(word).map(|(_, after)| after);
     let shows = |after: &&str| clause.contains("常に") && !contains_any(after, ALWAYS_DONE);
     each_word(ALWAYS).filter_map(after).filter(|after| !shows(after)).any(|after| {
         !contains_any(after, "ので から のを のが のに んです ため バグ 現象 不具合 エラーにな エラーが")

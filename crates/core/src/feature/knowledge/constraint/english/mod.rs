@@ -366,8 +366,8 @@ fn forbids(words: &Words<'_>, at: usize, verb: usize) -> bool {
             .rest(verb)
             .iter()
             .any(|word| among("users customers visitors subscribers guests members", word));
-        return !is_name_of(words.rest(verb))
-            && !(is_for_people && among("send notify email charge ask", word));
+        let is_mail = is_for_people && among("send notify email charge ask", word);
+        return !is_mail && !is_name_of(words.rest(verb));
     }
     let after = words.at(verb + 1);
     match words.before(at) {
@@ -712,10 +712,10 @@ fn is_path(word: &str) -> bool {
 }
 
 fn keeps(rest: &[&str]) -> bool {
-    const OTHER: &str = "going on working trying me that in up looking at digging pushing both only an";
-    let next = rest.get(1).copied().unwrap_or_default();
     const STATES: &str =
         "open closed visible hidden focused selected highlighted expanded alive connected logged";
+    const OTHER: &str = "going on working trying me that in up looking at digging pushing both only an";
+    let next = rest.get(1).copied().unwrap_or_default();
     !among(OTHER, next)
         && !next.ends_with("ing")
         && !rest.iter().any(|word| among(STATES, word))

@@ -238,11 +238,11 @@ pub(super) fn is_of_product(words: &Words<'_>, at: usize) -> bool {
 
 /// "Keep the ratio when resizing": it happens while the product runs.
 fn happens_when(words: &Words<'_>, at: usize) -> bool {
+    const OF_WORK: &str = "you i i'm you're refactoring doing touching editing renaming fixing writing adding changing moving committing working \
+         implementing testing migrating updating in needed necessary possible";
     let rest = words.rest(at);
     let when = rest.iter().position(|word| among("when while", word));
     let Some(when) = when.filter(|when| *when > 0) else { return false };
-    const OF_WORK: &str = "you i i'm you're refactoring doing touching editing renaming fixing writing adding changing moving committing working \
-         implementing testing migrating updating in needed necessary possible";
     among("keep avoid prefer stop don't dont never must has", words.words[at])
         && !rest.get(when + 1).is_none_or(|word| among(OF_WORK, word))
 }

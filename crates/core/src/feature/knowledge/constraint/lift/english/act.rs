@@ -16,14 +16,18 @@ const PREPOSITIONS: Words = "to on in into onto inside within under against from
 pub(super) const PLACES: Words = "to in into inside within";
 
 /// After the object.
-const ENDS: Words = "and then so because since while though although instead or which who if before after once how however where whichever";
+const ENDS: Words = "and then so because since while though although instead which who if before after once how however where whichever";
 
 /// "Pull in a library."
 const PARTICLES: Words = "pull bring hook roll rip tear swap strip clear take cut split turn switch";
 
 const POINTERS: Words = "it them this that these those everything all one";
 
+/// A preposition, and what follows it.
+pub(super) type Place = (String, Vec<String>);
+
 /// "Commit it."
+#[expect(clippy::struct_excessive_bools, reason = "each says something of its own about one sentence")]
 pub(super) struct Act {
     /// The stem; none in "npm is fine".
     pub(super) verb: Option<String>,
@@ -36,7 +40,7 @@ pub(super) struct Act {
     /// "A dependency", "some comments".
     pub(super) is_one: bool,
     /// After prepositions, each with it.
-    pub(super) places: Vec<(String, Vec<String>)>,
+    pub(super) places: Vec<Place>,
     pub(super) is_permission: bool,
     /// "… too", "outside …"
     pub(super) exceeds: bool,
@@ -48,7 +52,7 @@ impl Act {
     }
 
     /// Everything that it names.
-    pub(super) fn names<'a>(&'a self) -> impl Iterator<Item = &'a str> {
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         let places = self.places.iter().flat_map(|(_, stems)| stems);
         self.object.iter().chain(&self.antecedent).chain(places).map(String::as_str)
     }
@@ -93,8 +97,9 @@ fn next_verb(clause: &[Token], from: usize) -> Option<(usize, bool)> {
         let (before, this) = (word(clause, at - 1), word(clause, at));
         match before {
             "and" | "then" | "so" | "please" | "just" | "pls" => skip_lead(clause, at),
-            "to" if at > 1 && among(ALLOWED, word(clause, at - 2))
-                || at > 1 && among("free want need like have fine able", word(clause, at - 2)) =>
+            "to" if at > 1
+                && (among(ALLOWED, word(clause, at - 2))
+                    || among("free want need like have able", word(clause, at - 2))) =>
             {
                 let denied = at > 2
                     && among("want need like have", word(clause, at - 2))
@@ -193,7 +198,7 @@ fn act_at(clause: &[Token], verb: usize, is_permission: bool, antecedent: &[Stri
 }
 
 /// The object of a verb, whether it only points at one, and what follows each preposition.
-fn named(rest: &[Token]) -> (Vec<String>, bool, Vec<(String, Vec<String>)>) {
+fn named(rest: &[Token]) -> (Vec<String>, bool, Vec<Place>) {
     let is_preposition = |token: &Token| among(PREPOSITIONS, &token.word);
     let first = rest.iter().position(is_preposition).unwrap_or(rest.len());
     // Without "completely".
@@ -201,7 +206,7 @@ fn named(rest: &[Token]) -> (Vec<String>, bool, Vec<(String, Vec<String>)>) {
     let object: Vec<Token> = rest[..first].iter().filter(|token| !is_manner(token)).cloned().collect();
     let object = owned(content(&object));
     let points = has(&rest[..first.min(2)], POINTERS) && object.is_empty();
-    let mut places: Vec<(String, Vec<String>)> = Vec::new();
+    let mut places: Vec<Place> = Vec::new();
     let mut at = first;
     while at < rest.len() {
         let end = rest[at + 1..].iter().position(is_preposition).map_or(rest.len(), |end| at + 1 + end);

@@ -5,6 +5,7 @@ use super::clause::{ADVERBS, Clause, DENIALS, Token, clauses, content, has, owne
 use crate::feature::knowledge::constraint::lift::ConstraintKind;
 use crate::text::word_list::among;
 
+#[expect(clippy::struct_excessive_bools, reason = "each says something of its own about one sentence")]
 pub(super) struct Gist {
     pub(super) kind: ConstraintKind,
     /// What is forbidden. None: to have something, as in "no mocks".
@@ -63,7 +64,7 @@ impl Gist {
         let rejected = rejected(&clauses);
         let protected = clauses.iter().find_map(|clause| protected(clause));
         let forbidding = clauses.iter().find(|clause| forbids(clause));
-        let is_limit = forbidding.is_none_or(|clause| has_limit(clause)) && clauses.iter().any(has_limit);
+        let is_limit = forbidding.is_none_or(has_limit) && clauses.iter().any(has_limit);
         let kind = match forbidding {
             _ if is_limit => ConstraintKind::Limits,
             _ if protected.is_some() => ConstraintKind::Forbids,

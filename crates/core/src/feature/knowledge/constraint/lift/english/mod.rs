@@ -9,7 +9,7 @@ mod gist;
 
 use super::ConstraintKind;
 use crate::text::word_list::{Words, among};
-use act::{ALLOWED, Act, GENERAL, PLACES, acts, head_of, subject};
+use act::{ALLOWED, Act, GENERAL, PLACES, Place, acts, head_of, subject};
 use clause::{ADVERBS, DENIALS, Token, clauses, content, has, is_alike, owned, word};
 use gist::{Gist, LANGUAGES, is_path};
 
@@ -591,7 +591,7 @@ impl Gist {
         let is_inside = || {
             let changes =
                 verb.is_some_and(|verb| among("imple add put app fix", verb) || !among(READS, verb));
-            let is_place = |(place, stems): &(String, Vec<String>)| {
+            let is_place = |(place, stems): &Place| {
                 among(PLACES, place)
                     && head_of(stems).is_some_and(is_own)
                     && needed.iter().all(|stem| stems.iter().any(|name| is_alike(stem, name)))

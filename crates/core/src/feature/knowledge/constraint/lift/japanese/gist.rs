@@ -63,6 +63,9 @@ fn mentions_meaning(text: &str, run: &str) -> bool {
     mentions(text, run) || same.is_some_and(|same| each_word(same).any(|word| text.contains(word)))
 }
 
+const DENIES: Words = "ない 禁止 不可 やめて 避けて 控え ません ng 厳禁 だめ ダメ 駄目 ちゃだめ ず、 ずに なしで 無し なし 省いて 飛ばして スキップして んといて ないで待 待って 保留 却下 勘弁 対象外 固定 んな";
+const AREAS: Words = "frontend backend server client web mobile ios android api ui css html js フロントエンド バックエンド フロント バック サーバー クライアント";
+const UNITS: Words = "行 文字 ファイル 個 件 回 字";
 pub(super) struct Gist {
     kind: ConstraintKind,
     text: String,
@@ -83,7 +86,6 @@ impl Gist {
         let is_limit = contains_any(&text, "以内 以下 未満 だけ のみ 以外")
             || text.contains("までで")
             || text.ends_with("まで") && text.bytes().any(|byte| byte.is_ascii_digit());
-        const DENIES: Words = "ない 禁止 不可 やめて 避けて 控え ません ng 厳禁 だめ ダメ 駄目 ちゃだめ ず、 ずに なしで 無し なし 省いて 飛ばして スキップして んといて ないで待 待って 保留 却下 勘弁 対象外 固定 んな";
         let before_more = |clause: String| {
             let end =
                 ["ないで", "ずに"].iter().find_map(|end| Some(clause.find(end)? + end.len())).filter(|end| {
@@ -345,7 +347,6 @@ impl Gist {
                 return true;
             }
         }
-        const AREAS: Words = "frontend backend server client web mobile ios android api ui css html js フロントエンド バックエンド フロント バック サーバー クライアント";
         let area = |text: &str| runs(text).into_iter().find(|run| among(AREAS, run));
         let before_too = clause.split('も').next().unwrap_or_default();
         let is_other = area(before_too).is_some_and(|area| !self.words().any(|own| *own == area));
@@ -360,7 +361,6 @@ impl Gist {
         let number = self.words().find(|run| run.bytes().all(|byte| byte.is_ascii_digit()));
         let has_all = || self.words().all(|run| mentions_meaning(clause, run));
         let is_named = number.map_or_else(has_all, |number| mentions(clause, number));
-        const UNITS: Words = "行 文字 ファイル 個 件 回 字";
         let is_longer = contains_any(clause, "超え 長 多") && number.is_some();
         let names_unit = each_word(UNITS).any(|unit| self.text.contains(unit) && clause.contains(unit));
         let is_more = number.is_some()
@@ -414,7 +414,7 @@ impl Gist {
         };
         if self.verb.as_deref().is_some_and(|own| among(TOUCHES, own))
             && verb.is_some_and(|verb| among(CHANGES, verb))
-            && self.nouns.iter().any(|noun| is_included(noun))
+            && self.nouns.iter().any(is_included)
         {
             return true;
         }
@@ -582,7 +582,6 @@ fn is_object(clause: &str, noun: &str, nouns: &[String]) -> bool {
                     || after.starts_with("を使") && !after.ends_with("を") && after.contains("使う")
                     || after.starts_with("が通")
                     || after.starts_with("が落")
-                    || false
                     || each_word("に合わせ に沿 に従 に基 を元に をもとに を参考 を見 を読 通り どお")
                         .any(|aside| after.starts_with(aside))
                     || after.starts_with("から")

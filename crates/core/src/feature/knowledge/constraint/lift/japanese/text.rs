@@ -5,7 +5,7 @@ use crate::text::word_list::{Words, among};
 
 /// Words that deny, and those that do not say what a constraint is about.
 pub(super) const GENERAL: Words = "新 新規 今 今回 今日 今後 先 前 後 必 絶対 直接 勝手 私 事 時 中 一切 下 願 他 以外 以内 以下 未満 禁止 不可 \
-    許可 当面 毎回 解禁 大丈夫 構 問題 必要 不要 厳禁 良 的 待 保留 控 避 却下 勘弁 無 止 駄目 方針 方向 前提 ok ng 既 存 既存 現在 気 好 一度 今度 次 時間 分間 日 週 省 飛 大前提 大事 俺 僕 自分 欲 手 凍結中 ダメ アカン 自体 配下 側 全部 絶 対 思 一旦 設計 計画";
+    許可 当面 毎回 解禁 大丈夫 構 問題 必要 不要 厳禁 良 的 待 保留 控 避 却下 勘弁 無 止 駄目 方針 方向 前提 ok ng 既 存 既存 現在 気 好 一度 今度 次 時間 分間 日 週 省 飛 大前提 大事 俺 僕 自分 欲 助 幸 手 凍結中 ダメ アカン 自体 配下 側 全部 絶 対 思 一旦 設計 計画";
 
 /// Other ways to write the same verb.
 const USUAL: [(&str, &str); 19] = [
