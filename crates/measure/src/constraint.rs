@@ -20,7 +20,7 @@ const PRECISION: f64 = 95.0;
 const RECALL: f64 = 70.0;
 
 /// Each with whether it is held out.
-const PARTS: [(&str, bool); 8] = [
+const PARTS: [(&str, bool); 10] = [
     ("train", false),
     ("held-out", true),
     ("fresh-train", false),
@@ -29,6 +29,8 @@ const PARTS: [(&str, bool); 8] = [
     ("readers-held-out", true),
     ("strangers-train", false),
     ("strangers-held-out", true),
+    ("week-train", false),
+    ("week-held-out", true),
 ];
 
 struct Example {
@@ -51,7 +53,7 @@ pub(crate) fn evaluate() -> Done {
                 );
             }
         }
-        for part in ["train", "held-out", "readers-train", "readers-held-out"] {
+        for part in lift::PARTS {
             let lifts = lift::Counts::of_part(part, language)?;
             print::line(&format!("{language}, {part}, taken back: {}", lifts.summary()));
             if part == "held-out" {

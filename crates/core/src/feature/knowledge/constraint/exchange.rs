@@ -22,11 +22,13 @@ const LABELS: Words = "note notes important todo fixme rule rules constraint con
     input output parser lexer auth login database schema migration migrations build deploy config logging cache queue search payments \
     billing header footer page form button modal sidebar router models views templates styles memory network security performance perf \
     accessibility naming types errors dependencies deps tooling infra app web mobile ios android worker imports logs names tone length \
-    deadline budget hint caveat condition conditions limit limits scope-wise also-note attention before after do don't dont never always must only no yes ok";
+    deadline budget hint caveat condition conditions limit limits scope-wise also-note attention before after do don't dont never always must only no yes ok \
+    unity godot unreal rust python java kotlin swift javascript typescript react vue angular svelte golang ruby rails django flask php laravel \
+    wordpress flutter docker kubernetes terraform aws sql postgres mysql git node html css excel vba bash cpp arduino esp32 homework context";
 
 const LABELS_JA: Words = "注意 重要 メモ 補足 条件 制約 ルール 要件 前提 目的 目標 背景 期待 実際 結果 手順 例 追記 質問 お願い 方針 範囲 対象 禁止 必須 \
     やること 依頼 要望 実装 設計 テスト 画面 仕様 対応 修正 確認 原因 現状 理由 概要 詳細 期限 優先 言語 文体 形式 命名 問題 課題 変更 追加 削除 \
-    ただし なお また それと あと";
+    ただし なお また それと あと もの こと 内容 納期 環境";
 
 const PROGRAMS: Words = "user human assistant ai claude system q a";
 

@@ -11,6 +11,8 @@ pub(super) fn normalise(sentence: &str, to: &mut String) {
         let end = quotation_end(sentence, at);
         at += c.len_utf8();
         match c {
+            '笑' | 'ｗ' | '🙏' | '♪' | '〜' | '～'
+                if sentence[at..].trim().chars().all(|c| !c.is_alphanumeric()) => {}
             _ if end.is_some() || matches!(c, '"' | '`') => {
                 to.push('…');
                 at = end.unwrap_or(at);
@@ -73,7 +75,13 @@ fn is_of_product(clause: &str) -> bool {
 fn has_form(text: &str) -> bool {
     let core = without_courtesy(text);
     let orders = is_order(core, text);
-    if is_curt_order(text) {
+    // 「答えは言わないでヒントだけちょうだい」
+    let without = |clause: &str| {
+        clause.split_once("ないで").is_some_and(|(stem, rest)| !rest.is_empty() && ends_with_any(stem, DEEDS))
+    };
+    if is_curt_order(text)
+        || core.split('、').any(without) && (orders || ends_with_any(core, "ちょうだい だけ て"))
+    {
         return true;
     }
     let clauses = core.split(['、', '（', '）', '(', ')', '：', ':']).filter(|clause| !clause.is_empty());
@@ -91,7 +99,8 @@ fn has_form(text: &str) -> bool {
         && (core.split('、').any(orders_always)
             || contains_any(
                 core,
-                "変えずに 増やさずに 触らずに 使わずに 足さずに 追加せずに 変更せずに 壊さずに いじらずに 崩さずに 触れずに",
+                "変えずに 増やさずに 触らずに 使わずに 足さずに 追加せずに 変更せずに 壊さずに いじらずに 崩さずに 触れずに \
+                 付けずに 手をつけずに 手を入れずに 加えずに 直接書かずに",
             ))
         || contains_any(core, "規約 規則 命名 スタイルガイド")
             && ends_with_any(core, "に合わせて に沿って に準拠して に則って")
@@ -107,9 +116,12 @@ fn has_form(text: &str) -> bool {
 
 /// 「必ずテストを付けて」, not 「必ず落ちるので直して」.
 fn orders_always(clause: &str) -> bool {
+    // 「常に最新を表示するようにして」
+    const ALWAYS_DONE: Words = "書 使 付 テスト コミット 確認 実行 答 返 守 従 語で 報告 型 残 通 含 考慮 意識 維持 保 説明 更新 作 PR 取 入れ 行 扱";
     const ALWAYS: Words = "必ず 常に 今後は これからは 以降は 毎回 以降ずっと 以後、 今後も";
     let after = |word: &str| clause.split_once(word).map(|(_, after)| after);
-    each_word(ALWAYS).filter_map(after).any(|after| {
+    let shows = |after: &&str| clause.contains("常に") && !contains_any(after, ALWAYS_DONE);
+    each_word(ALWAYS).filter_map(after).filter(|after| !shows(after)).any(|after| {
         !contains_any(after, "ので から のを のが のに んです ため バグ 現象 不具合 エラーにな エラーが")
     })
 }
@@ -131,10 +143,13 @@ fn asks_not_to(text: &str) -> bool {
 pub(super) fn is_other_speech(text: &str) -> bool {
     const SAID: Words = "と言う と言って と言われ と書いて と書かれて とのこと とあります とあるけど とある と出ます と出る \
         そうです 違いない はずだ はずなの はずです かもしれ らしい と表示 と怒られ とコメント と聞きました に言われ によると 仕様では 法律では \
-        GDPRでは というコメント という注意 という警告 という文 というエラー というメッセージ というテスト という表示 って言 って怒 って書 って出 と指摘され と注意され んだって らしいんだ だそう とされてい と言った は言った が言った と言っていた";
+        GDPRでは というコメント という注意 という警告 という文 というエラー というメッセージ というテスト という表示 って言 って怒 って書 って出 という内容 という趣旨 って感じ みたいな文 という旨 との旨 規約では ルールでは 規定では 仕様書では と指摘され と注意され んだって らしいんだ だそう とされてい と言った は言った が言った と言っていた";
     // 「私が…と言うまで」 is the person's own.
     let text = &text.replace("と言うまで", "");
-    contains_any(text, SAID) || text.ends_with("はず") || text.contains("思い") && !text.contains("絶対")
+    contains_any(text, SAID)
+        || text.ends_with("みたいな")
+        || text.ends_with("はず")
+        || text.contains("思い") && !text.contains("絶対")
 }
 
 /// Whether the sentence takes something back or allows it.
@@ -185,20 +200,24 @@ fn is_order(core: &str, text: &str) -> bool {
         || ends_with_any(text, "します する なさい")
 }
 
+/// What Claude does, in the form before a denial.
+const DEEDS: Words = "変え 触ら 使わ 消さ 壊さ 崩さ 増やさ 追加し 変更し 編集し 修正し 削除し コミットし プッシュし pushし マージし 入れ 出さ 書か 作ら \
+        実行し アクセスし 呼ば 送ら 接続し 叩か 渡さ 載せ 貼ら 流さ 流用し 参照し 改変し 影響出さ 上書きし 依存し 含め 直さ 動かさ いじら 加え 移動し 使用し 利用し 導入し 公開し 超え 残さ 書き換え 広げ 混ぜ 言わ 見せ 教え 下回ら 繋が";
+
 fn forbids(clause: &str, is_last: bool) -> bool {
     // Statements in the form of a rule. 「動きません」 describes a fault.
-    const RULES: Words = "使いません 採用しません 超えられません 上げられません 使えません 変えられません 変更できません \
+    const RULES: Words = "許容しない 使いません 採用しません 超えられません 上げられません 使えません 変えられません 変更できません \
         認めません 認められません 許可しません 追加できません 触らない 変えない 使わない 置かない 入れない \
         残さない 含めない 壊さない 変更しない 追加しない コミットしない マージしない リトライしない 編集しない \
         出さない 超えない 再生成しない 削除しない 移動しない 上書きしない 導入しない 使用しない 利用しない 修正しない \
         実装しない デプロイしない プッシュしない pushしない commitしない 公開しない";
-    const DEEDS: Words = "変え 触ら 使わ 消さ 壊さ 崩さ 増やさ 追加し 変更し 編集し 修正し 削除し コミットし プッシュし pushし マージし 入れ 出さ 書か 作ら \
-        実行し アクセスし 呼ば 送ら 接続し 叩か 渡さ 載せ 貼ら 流さ 流用し 参照し 改変し 影響出さ 上書きし 依存し 含め 直さ 動かさ いじら 加え 移動し 使用し 利用し 導入し 公開し 超え 残さ 書き換え 広げ 混ぜ";
     const ENDS: Words = "ないこと ぬこと ないように ないよう ないようにして ないようにすること てはいけない てはいけません \
         ではいけません ではいけない てはならない てはなりません ではならない ではなりません てはだめ てはダメ \
         ちゃだめ ちゃダメ 厳禁 対象外 読み取り専用 NG 許されません 許されない しない方針 しない約束 \
         ない約束 ない方針 ない方針で しない方針で ないルール ないルールで ない方向で ない前提で ない形で のはダメ のはだめ のは駄目 のはなし のはナシ のは無し のは勘弁 \
-        のは勘弁して んといて ないどいて";
+        のは勘弁して んといて ないどいて んといてな んといてや んといてね たらあかん たらあかんで たらダメ たらだめ たら駄目 たらいけない たらいけません のはあかん \
+        絶対ダメ 絶対だめ ノータッチ ノータッチで ご遠慮 お控え ご遠慮願います お控え願います は却下 却下で のは無し のは無しや のは無しやで のはなしで のは無しで だけは無しで NGで 厳禁で \
+        は保留で は保留 は保留にして は見送って は待って まで待って さん方向で ん方針で ん方向で";
     if is_of_product(clause) {
         return false;
     }
@@ -206,9 +225,9 @@ fn forbids(clause: &str, is_last: bool) -> bool {
     {
         // 「つないで」 denies nothing.
         let is_denied = !stem.ends_with(['う', 'く', 'す', 'つ', 'ぬ', 'む', 'る', 'ぐ', 'ぶ']);
-        return is_denied
+        return (is_denied || stem.ends_with("繋が"))
             && !ends_with_any(stem, "心配し 気にし すぎ 過ぎ 忘れ 遠慮し 無理し 焦ら じゃ では が は も い")
-            || stem.ends_with("使わ");
+            || ends_with_any(stem, "使わ 繋が");
     }
     if let Some((stem, _)) = clause.rsplit_once("ないよう") {
         // 「クラッシュしないように」 is the task: nobody does that on purpose.
@@ -241,7 +260,7 @@ fn forbids(clause: &str, is_last: bool) -> bool {
     (!is_last || clause.ends_with("ずに"))
         && ends_with_any(
             clause,
-            "付けず 使わず 変えず 触らず 変えずに 触らずに 使わずに 作らず 作らずに 増やさず 増やさずに 壊さず 書かず 追加せず 変更せず 触れず 触れずに 崩さず 崩さずに 壊さずに 消さず 消さずに 足さず 足さずに 落とさず 落とさずに",
+            "付けず 手をつけず 手を入れず 手を入れずに 加えず 加えずに 書かずに やらず 使わず 変えず 触らず 変えずに 触らずに 使わずに 作らず 作らずに 増やさず 増やさずに 壊さず 書かず 追加せず 変更せず 触れず 触れずに 崩さず 崩さずに 壊さずに 消さず 消さずに 足さず 足さずに 落とさず 落とさずに",
         )
 }
 
@@ -269,7 +288,7 @@ fn requires(clause: &str, core: &str) -> bool {
     }
     ends_with_any(
         clause,
-        "てからにして でからにして てからで は維持で を維持で は死守 は死守で 縛りで 厳守 一択で 必須 必須条件 が条件 ないと困ります ないと困る に限る に限ります に限定して を維持して を保って を守って に従って 厳守で 厳守 は維持して は保って \
+        "てからにして でからにして てからで は維持で を維持で は死守 は死守で 縛りで 厳守 一択で 必須 必須条件 が条件 ないと困ります ないと困る に限る に限ります に限定して を維持して を保って を守って に従って に保って が大前提 大前提 を大前提に 厳守で 厳守 は維持して は保って \
          は守って 現状維持 現状維持で 使い続けて にとどめて に留めて にとどめること \
          が前提 を前提に 凍結 凍結中 が上限 が限度 最小限で 最小限に 読み取り専用として扱って",
     ) || clause.contains('は')
@@ -280,11 +299,19 @@ fn requires(clause: &str, core: &str) -> bool {
 }
 
 fn limits(clause: &str, is_last: bool, core: &str) -> bool {
+    if contains_any(clause, "を超えないように を下回らないように")
+        || contains_any(clause, "1コミット1 1PR1 1ファイル1 1関数1 1クラス1")
+    {
+        return true;
+    }
     if ends_with_any(
         clause,
         "のみ のみで のみにして のみとして だけにして だけに だけで書いて だけで実装して だけで作って だけを使って 以外は触らないで だけを変更して だけで作業して",
     ) {
-        return !contains_any(clause, "失敗 落ち 起き 再現 発生 症状 残り 表示され 出ます 出る");
+        return !contains_any(
+            clause,
+            "入力 半角 全角 英数 表示 選択 管理者 ユーザー 会員 権限 閲覧 失敗 落ち 起き 再現 発生 症状 残り 表示され 出ます 出る",
+        );
     }
     if is_last && clause.ends_with("だけで") {
         return !ends_with_any(clause, "これだけで それだけで あれだけで");
@@ -292,6 +319,9 @@ fn limits(clause: &str, is_last: bool, core: &str) -> bool {
     if clause.ends_with("だけ") && is_last {
         return contains_any(clause, "ではなく なのは いいのは するのは")
             || clause.contains('は') && clause.contains("回だけ");
+    }
+    if clause.ends_with("は最小限で") {
+        return true;
     }
     let has_digit = clause.bytes().any(|byte| byte.is_ascii_digit())
         || clause.chars().any(|c| matches!(c, '０'..='９' | '一' | '二' | '三' | '十' | '百'));
@@ -301,11 +331,19 @@ fn limits(clause: &str, is_last: bool, core: &str) -> bool {
             "までに抑えて までに収めて までにとどめて 以内 以内で 以内に 以内に収めて 以内にして 以下 以下で 以下に 以下に抑えて 以下にして 未満 未満で 未満に 未満にして まで までにして まで に制限して を超えない",
         )
     {
+        // 「アップロードは10MBまで」 is what the product does.
+        const OF_PRODUCT: Words = "上限 入力 画像 アップロード キャッシュ 表示 文字数 同時接続 件数 タイムアウト リミット バリデーション 有効期限 予約 投稿 添付 保存期間";
+        const OF_WORK: Words = "変更 修正 差分 回答 返答 説明 行 PR コミット ファイル 関数 依存 コード";
+        let sets = clause.contains('を') && ends_with_any(clause, "にして") && !contains_any(clause, OF_WORK);
+        if sets || contains_any(clause, OF_PRODUCT) && !contains_any(core, OF_WORK) {
+            return false;
+        }
         if ends_with_any(clause, "時まで 時までに 日まで 月まで 行目まで 章まで") {
             return false;
         }
         let till = clause.ends_with("まで");
         return !till && (is_last || clause.contains('は'))
+            || till && contains_any(core, "制約 条件 ルール") && is_last
             || till && (clause.contains('は') || is_last && (clause.contains("なので") || clause == core))
             || clause.ends_with("までにして") && is_last;
     }

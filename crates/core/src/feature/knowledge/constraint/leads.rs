@@ -28,8 +28,10 @@ const TEXTS: Words = "mail email e-mail message letter review feedback error out
     issue comment comments text slack thread article answer reply prompt quote document";
 
 /// Orders to write a text, and what is written.
-const WRITES: Words = "add write put print show display insert log set change make rename";
-const WRITTEN: Words = "comment text message label title button tooltip banner heading line warning string docstring placeholder headline caption";
+const WRITES: Words =
+    "add write put print show display insert log set change make rename draft compose post update";
+const WRITTEN: Words = "comment text message label title button tooltip banner heading line warning string docstring placeholder headline caption \
+    email e-mail mail announcement setting option checkbox popup dialog post notice note letter reply readme changelog";
 
 /// A text is announced, not named: "here is the log", not "error log: no secrets".
 const SHOWN: Words = "here here's this following below got received pasted get another";
@@ -67,6 +69,13 @@ pub(super) fn lead_of(line: &str) -> Option<Lead> {
                 if next.is_none_or(|next| next.is_whitespace() || !next.is_ascii()) =>
             {
                 let head = &line[from..at];
+                // 「次の文をやわらかくして。…」
+                if c == '。'
+                    && contains(head, "次の文 以下の文 下の文 この文")
+                    && !line[end..].trim().is_empty()
+                {
+                    return Some(Lead::Inline(end));
+                }
                 if line[end..].trim().is_empty() && !matches!(c, '?' | '？') && presents(head) {
                     return Some(extent(head));
                 }
@@ -96,7 +105,7 @@ fn contains(head: &str, list: Words) -> bool {
 
 /// Before a colon. In the middle of a line a text may only be named: "it got a bad review: we have to …"
 fn announces(head: &str, is_last: bool) -> bool {
-    if has(head, OWN) || contains(head, "ルール 条件 制約 注意") {
+    if has(head, OWN) || contains(&head.replace("注意書き", "文言"), "ルール 条件 制約 注意") {
         return false;
     }
     let mut before = String::new();
@@ -112,7 +121,11 @@ fn announces(head: &str, is_last: bool) -> bool {
     let first =
         words(head).find(|word| !among("please can could you now and then", word)).unwrap_or_default();
     // "Add a comment: never call it twice"
-    let is_text = among(WRITES, &first) && among(WRITTEN, &before);
+    let is_text = among(WRITES, &first) && has(head, WRITTEN)
+        || contains(
+            head,
+            "注意書き 文言 メッセージ ラベル バナー 見出し お知らせ 告知 文章 文面 テキスト 警告",
+        ) && contains(head, "追加 書いて 入れて 出して 表示 作って 考えて");
     is_text
         || among(HANDLES, &first)
         || contains(head, SAYS_JA)

@@ -83,9 +83,13 @@ impl<'p> OwnWords<'p> {
         if known.is_empty() {
             return Vec::new();
         }
-        let lifted_by =
-            |sentence: &Sentence<'p>| lift::lifted_by(known, sentence.text, || sentence.is_constraint());
-        self.sentences().iter().flat_map(lifted_by).collect()
+        let mut before = "";
+        let mut lifted = Vec::new();
+        for sentence in self.sentences() {
+            lifted.extend(lift::lifted_by(known, sentence.text, before, || sentence.is_constraint()));
+            before = sentence.text;
+        }
+        lifted
     }
 
     /// All sentences that `is_wanted`, as they are kept.

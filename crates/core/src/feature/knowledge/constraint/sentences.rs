@@ -293,7 +293,7 @@ fn is_heading(text: &str) -> bool {
 }
 
 fn is_written_by_program(text: &str) -> bool {
-    const BEGINS: [&str; 19] = [
+    const BEGINS: [&str; 18] = [
         "at ",
         "--> ",
         "File \"",
@@ -309,7 +309,6 @@ fn is_written_by_program(text: &str) -> bool {
         "--- ",
         "$ ",
         "% ",
-        "commit ",
         "CONFLICT ",
         "Caused by",
         "Operation stopped by hook",
@@ -317,6 +316,11 @@ fn is_written_by_program(text: &str) -> bool {
     if BEGINS.iter().any(|begin| text.starts_with(begin))
         || text.starts_with(['●', '⎿', '⏺', '✗', '✘', '✓', '✔', '│', '('])
     {
+        return true;
+    }
+    // `commit 3f2a…`, but not "commit after each step".
+    let hash = text.strip_prefix("commit ").and_then(|rest| rest.split(' ').next());
+    if hash.is_some_and(|hash| hash.len() > 6 && hash.bytes().all(|byte| byte.is_ascii_hexdigit())) {
         return true;
     }
     let bytes = text.as_bytes();

@@ -9,7 +9,10 @@ mod words;
 use crate::text::search;
 use crate::text::word_list::{Words as WordList, among};
 pub(super) use vetoes::{Follow, follow, is_of_others, is_statement};
-use vetoes::{asks_not_to, is_fault, is_foreign, is_report, lifts, second_order, specifies};
+use vetoes::{
+    asks_not_to, is_fault, is_foreign, is_of_product, is_report, lifts, purpose, second_order, specifies,
+    text_from,
+};
 use words::CLAUSE;
 pub(super) use words::{Words, normalise};
 
@@ -20,7 +23,7 @@ const CUES: WordList = "don't dont not never no nothing nobody must mustn't must
     nowhere limits off-limits freeze on me want circumstances account important throughout except session whenever \
     budget hard wait doubt under keeps hands table isn't aren't refrain per gets each every forbids bans frozen \
     english german japanese french spanish shouldnt none taboo untouchable verboten banned no-go case point \
-    exclusively preserve steer hold forward zero untouched unchanged intact remain remains shall";
+    exclusively treat preserve steer hold forward zero untouched unchanged intact remain remains shall";
 
 /// For each first letter of a cue the set of its last letters, in any case: a cheap look at most words.
 const CUE_ENDS: [u32; 32] = {
@@ -86,7 +89,14 @@ pub(super) fn is_constraint(words: &Words<'_>) -> bool {
     {
         return false;
     }
-    (from..words.words.len()).any(|at| is_cue(words.words[at]) && constrains(words, at))
+    let until = text_from(words);
+    let purpose = purpose(words);
+    (from..until).any(|at| {
+        is_cue(words.words[at])
+            && !purpose.contains(&at)
+            && constrains(words, at)
+            && !is_of_product(words, at)
+    })
 }
 
 fn constrains(words: &Words<'_>, at: usize) -> bool {
@@ -159,7 +169,9 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
             let is_built = among("add implement create build set make extend", words.at(0));
             let is_rule =
                 words.begins(at) || words.opens(at) && !is_built && starts_with_digit(next) && counts();
-            is_rule && next != CLAUSE && !words.rest(at).iter().any(|word| among("is are was has reached", word))
+            let is_of_work = words.head(at).iter().all(|word| among("answer answers reply replies response responses commits prs functions comments", word))
+                && !words.head(at).is_empty();
+            (is_rule || is_of_work && starts_with_digit(next)) && next != CLAUSE && !words.rest(at).iter().any(|word| among("is are was has reached", word))
         }
         "stay" if words.opens(at) => !among("| tuned", next),
         "stay" | "remain" => {
@@ -176,7 +188,7 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
         "scope" => before == "of" && words.words[..at].ends_with(&["out", "of"]),
         "limits" => before == "off",
         "off-limits" | "forbidden" | "prohibited" | "mandatory" | "taboo" | "untouchable" | "verboten" | "banned" | "no-go" => {
-            among("is are strictly remains remain stays stay still |", before)
+            among("as is are strictly remains remain stays stay still |", before)
                 && !words.has("if 403 error returns")
         }
         // "I'm not allowed to do that myself."
@@ -227,6 +239,8 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
         "exclusively" => words.begins(at) || words.head(at).first().is_some_and(|first| among(ORDERS, first)),
         "preserve" => orders() && words.begins(at),
         "steer" => words.opens(at) && next == "clear",
+        "hold" if next == "to" => words.opens(at) && words.rest(at).contains(&"as"),
+        "treat" => words.opens(at) && words.rest(at).windows(2).any(|pair| pair[0] == "as" && among("protected fixed immutable given final", pair[1])),
         "hold" => words.opens(at) && next == "off" && among("on with until from", words.at(at + 2)),
         "forward" => before == "going" && words.words.len() > 4 && !words.has("i i'll we we'll is"),
         "zero" => words.opens(at) && among("new additional external extra", next),
@@ -265,7 +279,9 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
                     among(REPEATED, first) || *first == "show" && words.head(at).contains(&"me")
                 })
         }
-        "forbids" | "bans" => words.has("our we") && at < 6,
+        "forbids" | "bans" => {
+            words.has("our we") && at < 6 && !among("linter eslint ci hook compiler pipeline config clippy", before)
+        }
         "frozen" => among("is are", before) && !words.has("it ui screen app page window process tab browser simulator terminal cursor video game animation row"),
         // "Answers in German, please."
         "english" | "german" | "japanese" | "french" | "spanish" => {
@@ -345,7 +361,13 @@ fn forbids(words: &Words<'_>, at: usize, verb: usize) -> bool {
         return false;
     }
     if words.opens(at) {
-        return !is_name_of(words.rest(verb));
+        // "Don't send the newsletter to guests."
+        let is_for_people = words
+            .rest(verb)
+            .iter()
+            .any(|word| among("users customers visitors subscribers guests members", word));
+        let is_mail = is_for_people && among("send notify email charge ask", word);
+        return !is_mail && !is_name_of(words.rest(verb));
     }
     let after = words.at(verb + 1);
     match words.before(at) {
@@ -356,7 +378,7 @@ fn forbids(words: &Words<'_>, at: usize, verb: usize) -> bool {
         "we" => {
             among("use commit merge push add deploy ship log store allow want do", word)
                 && words.has("here repo project codebase anymore team directly any this")
-                && !words.has("except yet")
+                && !words.has("except yet remove drop delete clean")
         }
         // It follows an order.
         "and" => words.head(at).first().is_some_and(|first| !among("i we it they the if when", first)),
@@ -368,7 +390,7 @@ fn forbids(words: &Words<'_>, at: usize, verb: usize) -> bool {
 fn is_name_of(rest: &[&str]) -> bool {
     const LINKS: &str =
         "that which who where what if when while because until unless as since it they there this how";
-    let finite = rest.iter().position(|word| among("is are was were", word));
+    let finite = rest.iter().position(|word| among("is are was were should", word));
     finite.is_some_and(|at| at > 1 && !rest[..at].iter().any(|word| among(LINKS, word)))
 }
 
@@ -376,6 +398,11 @@ fn forbids_with_not(words: &Words<'_>, at: usize) -> bool {
     let next = words.at(at + 1);
     match words.before(at) {
         "you" => words.asks,
+        "to" => {
+            words.words[..at].ends_with(&["you", "to"])
+                && words.begins_with_clause(at)
+                && words.has("like want need prefer ask")
+        }
         // "You are not to read that file."
         "is" | "are" | "you're" if next == "to" => {
             words.head(at).iter().any(|word| among("you you're", word)) || words.at(at + 2) == "be"
@@ -408,15 +435,18 @@ const STATEMENTS: &str = "is are was it it's i i'm that that's comes were works 
 
 fn forbids_with_never(words: &Words<'_>, at: usize) -> bool {
     const PAST: &str = "| mind seen had been got heard thought knew understood ran have said did saw came a";
-    let next = words.at(at + 1);
+    // "Never, ever …"
+    let ever = words.at(at + 1) == CLAUSE && words.at(at + 2) == "ever";
+    let next = words.at(if ever { at + 3 } else { at + 1 });
     if among(PAST, next) || next.ends_with("ed") && !among("need embed exceed feed seed", next) {
         return false;
     }
     match words.before(at) {
         _ if words.opens(at) => !among(PRODUCT, next) && !is_third_person(next),
         // "It should never be null, but it is" describes a fault.
-        "should" => !words.has("but still yet currently"),
-        "must" | "may" | "can" => true,
+        "should" => !words.has("but still yet currently") && next != "have",
+        "must" | "may" => true,
+        "can" => words.before(at - 1) != "i",
         "we" => !next.ends_with("es") && next != "know",
         "and" => words.head(at).first().is_some_and(|first| among(ORDERS, first) || *first == "always"),
         _ => false,
@@ -430,13 +460,13 @@ const PRODUCT: &str =
 fn forbids_with_no(words: &Words<'_>, at: usize) -> bool {
     const OTHER: &str = "problem problems idea need worries luck way doubt matter wonder one thanks thank it it's that that's this the i \
                          you we he she they not difference clue hurry rush reason rule no please don't just if but because there \
-                         wait sorry longer and test sign response surprise question questions joke wrong still clear big link such \
+                         wait sorry longer later sooner and test sign response surprise question questions joke wrong still clear big link such \
                          stdout stderr args dice joy chance avail cigar";
     const RESULTS: &str = "error errors output result results success crash crashes warnings effect change changes failures logs diff \
                            matches regressions validation timeout response stack trace traceback exception message messages data rows entries answer \
                            reply progress internet network access permission traffic request requests event events value luck";
     const HAPPENS: &str = "arrives fires reaches goes comes shows appears works happens gets loads starts runs returns matches helps fails \
-                           exists remains seems makes appear show work happen come arrive";
+                           exists exist remains seems makes appear show work happen come arrive";
     let rest = words.rest(at + 1);
     // "When I save, no request goes out."
     if among("when if after since while because although once whenever still somehow", words.at(0)) && at > 0
@@ -450,18 +480,28 @@ fn forbids_with_no(words: &Words<'_>, at: usize) -> bool {
     {
         return false;
     }
+    // "No border radius on the cards."
+    if rest.iter().take(3).any(|word| among("border borders padding margin margins shadow shadows radius gap gaps scrollbar scrollbars underline underlines outline", word)) {
+        return false;
+    }
     // "No test covers this function."
     if matches!(rest, [_, verb, object, ..] if verb.ends_with('s') && among("the this that it a an any my our me us them", object))
     {
         return false;
     }
-    if rest.len() < 3 && rest.iter().any(|word| among(RESULTS, word)) {
+    let is_reported = among(RESULTS, next)
+        && rest.get(1).is_some_and(|word| among("in on at from so yet anymore", word))
+        || *next == "more"
+            && rest.get(1).is_some_and(|word| among("questions question ideas time news", word));
+    if is_reported || rest.len() < 3 && rest.iter().any(|word| among(RESULTS, word)) {
         return false;
     }
     let head = words.head(at);
     // "Root cause: no validation" describes; "two things: no mocks" orders.
-    let described =
-        words.words[..at].iter().any(|word| among("cause reason result …", word) || word.ends_with("ing"));
+    let described = words.words[..at].iter().any(|word| {
+        among("cause reason result …", word)
+            || word.ends_with("ing") && !among("existing string during following nothing", word)
+    });
     words.opens(at) && (!described || words.begins(at))
         || head.ends_with(&["i", "said"])
         || head.ends_with(&["want"]) && head.contains(&"i")
@@ -518,6 +558,8 @@ fn requires_with_must(words: &Words<'_>, at: usize) -> bool {
     // The product's rule, not Claude's: "users must be able to …", "add validation: the password must …".
     if words.at(at + 1) == "be" && words.at(at + 2) == "able"
         || among(PEOPLE, subject)
+            && !(among("function method form", subject)
+                && words.head(at).first().is_some_and(|first| among("every each all any", first)))
         || among("add implement write build", words.at(0)) && words.has("validation validator rule check")
     {
         return false;
@@ -545,6 +587,9 @@ fn requires_with_have(words: &Words<'_>, at: usize) -> bool {
     let (word, next) = (words.words[at], words.at(at + 1));
     let head = words.head(at);
     let quantified = head.iter().any(|word| among("every each any all", word));
+    if words.before(at) == "only" {
+        return false;
+    }
     if next != "to" {
         // "Any change needs my approval."
         return word.starts_with("need")
@@ -566,8 +611,8 @@ fn requires_with_have(words: &Words<'_>, at: usize) -> bool {
         Some(subject) => {
             // "It has to be the cache", "the length has to be 20".
             let after = words.at(at + 3);
-            let guesses =
-                among("it this that", subject) && among("a an the some something because in my your", after);
+            let guesses = among("it this that", subject)
+                && among("a an the some something somewhere someone either because in my your", after);
             if verb == "be" && (guesses || starts_with_digit(after)) {
                 return false;
             }
@@ -584,7 +629,7 @@ fn requires_with_should(words: &Words<'_>, at: usize) -> bool {
     let subject = words.before(at);
     // "It shouldn't ever touch the database."
     if denied && words.at(verb) == "ever" || words.words[at] == "should" && words.at(verb) == "never" {
-        return !words.has("but still yet currently");
+        return !words.has("but still yet currently") && words.at(verb + 1) != "have";
     }
     if among("i we it that this |", subject) {
         return false;
@@ -640,7 +685,7 @@ fn limits_with_only(words: &Words<'_>, at: usize) -> bool {
     }
     // "comments in English only", "backend only".
     if next == CLAUSE || next == "please" && words.at(at + 2) == CLAUSE {
-        let is_short = words.words.len() <= 8 || head.len() <= 2 && words.words.len() <= 14;
+        let is_short = words.words.len() <= 8 || head.len() <= 3 && words.words.len() <= 14;
         let describes = words.words.iter().any(|word| among(PEOPLE, word) || among(PLACES, word));
         let is_rule =
             !words.has("… yeah create make show hide display render enable") && !describes && is_short;
@@ -667,9 +712,14 @@ fn is_path(word: &str) -> bool {
 }
 
 fn keeps(rest: &[&str]) -> bool {
+    const STATES: &str =
+        "open closed visible hidden focused selected highlighted expanded alive connected logged";
     const OTHER: &str = "going on working trying me that in up looking at digging pushing both only an";
     let next = rest.get(1).copied().unwrap_or_default();
-    !among(OTHER, next) && !next.ends_with("ing") && !rest.iter().any(|word| among("mind eye up", word))
+    !among(OTHER, next)
+        && !next.ends_with("ing")
+        && !rest.iter().any(|word| among(STATES, word))
+        && !rest.iter().any(|word| among("mind eye up", word))
 }
 
 /// "Make sure every endpoint has a test", not "make sure the server runs".

@@ -22,6 +22,18 @@ pub(super) fn is_fault(words: &Words<'_>) -> bool {
                 pair[1],
             )
     });
+    // "The export must not lose rows, right now it does."
+    let pairs = || words.words.windows(2);
+    let is_wish = !among(
+        "don't dont do never please only no leave keep avoid stay stop hands hold always i you make",
+        words.at(0),
+    );
+    let is_present = pairs()
+        .any(|pair| matches!(pair, ["right", "now"] | ["out", "why"] | ["any" | "no", "idea"]))
+        || words.has("anyway somehow") && words.has("but");
+    if is_wish && is_present {
+        return true;
+    }
     (words.words.split(|word| *word == CLAUSE).skip(1).any(is_order) || is_contradicted) && !begins_with_order
         || words.at(0) == "todo"
 }
@@ -155,6 +167,11 @@ pub(in super::super) fn follow(sentence: &str) -> Follow {
         "but it ",
         "write a test",
         "add a test for",
+        "add a constraint",
+        "add a check",
+        "add a unique",
+        "add validation",
+        "enforce th",
         "instead it",
     ]) {
         return Follow::Describes;
@@ -192,13 +209,86 @@ pub(super) fn is_report(words: &Words<'_>) -> bool {
         || is_person
         || words.words.windows(2).any(|pair| pair == ["best", "practice"] || pair == ["of", "thumb"])
         || words.has(
-            "says wrote writes thinks claims states insists complains complained told argues suggested suggests wonders according \
+            "rumour rumor says wrote thinks claims insists complains complained argues suggests wonders according \
              wouldn't couldn't probably theory currently warns warned recommends recommended advises advised mentions mentioned \
-             demands demanded replied reckons wants prefers apparently supposedly allegedly reportedly heard hypothetically opinion",
+             demands demanded replied reckons wants prefers apparently supposedly allegedly reportedly hypothetically opinion",
         )
+        || is_told(words)
         || words.words.iter().enumerate().any(|(at, word)| {
             matches!(*word, "said" | "say") && !among("i we i've you don't doesn't |", words.before(at))
         })
+}
+
+/// "The sidebar must collapse on mobile": what the product does, or when it does it.
+pub(super) fn is_of_product(words: &Words<'_>, at: usize) -> bool {
+    const DOES: &str = "collapse close open expire show hide display render load appear submit redirect scroll resize overlap blink jump animate \
+         process skip charge accept validate trigger fire play pause refresh reload focus blur fade slide notify sort filter return stop start";
+    let mut verb = at + 1;
+    while among("not never only always to also be", words.at(verb)) {
+        verb += 1;
+    }
+    let subject = words.head(at);
+    let is_wish = among("must has have needs need should shouldn't never only", words.words[at]);
+    let is_of_work = subject.iter().any(|word| {
+        among("you we every each all everything nothing test tests build code lint ci command commands", word)
+    });
+    is_wish && !subject.is_empty() && !is_of_work && !words.opens(at) && among(DOES, words.at(verb))
+        || happens_when(words, at)
+}
+
+/// "Keep the ratio when resizing": it happens while the product runs.
+fn happens_when(words: &Words<'_>, at: usize) -> bool {
+    const OF_WORK: &str = "you i i'm you're refactoring doing touching editing renaming fixing writing adding changing moving committing working \
+         implementing testing migrating updating in needed necessary possible";
+    let rest = words.rest(at);
+    let when = rest.iter().position(|word| among("when while", word));
+    let Some(when) = when.filter(|when| *when > 0) else { return false };
+    among("keep avoid prefer stop don't dont never must has", words.words[at])
+        && !rest.get(when + 1).is_none_or(|word| among(OF_WORK, word))
+}
+
+/// Words of reports that are also in "until I've heard back" and "a command that writes".
+fn is_told(words: &Words<'_>) -> bool {
+    words.words.iter().enumerate().any(|(at, word)| match *word {
+        "suggested" => !among("you i we", words.before(at)),
+        "told" => !among("i i've we we've", words.before(at)),
+        "heard" => at < 3,
+        "writes" | "states" => at < 4 && !among("that which it", words.before(at)),
+        _ => false,
+    })
+}
+
+/// An order to write a text, and what it has to say: "write a notice that we must not …".
+pub(super) fn text_from(words: &Words<'_>) -> usize {
+    const WRITES: &str = "write draft compose post send put add update show display";
+    const TEXTS: &str = "announcement message email e-mail mail note notice banner comment post text tooltip label readme docs docstring \
+         heading title reply slack warning memo";
+    let none = words.words.len();
+    let Some(first) = words.words.iter().position(|word| !among(FILLERS, word) && *word != CLAUSE) else {
+        return none;
+    };
+    if !among(WRITES, words.at(first)) {
+        return none;
+    }
+    let text = (first..none).find(|at| among(TEXTS, words.at(*at)));
+    let says = |at: &usize| among("that saying telling stating", words.at(*at));
+    text.and_then(|text| (text..none).find(says)).unwrap_or(none)
+}
+
+/// "Add a lock so only one worker runs": the clause that says what the product does then.
+pub(super) fn purpose(words: &Words<'_>) -> std::ops::Range<usize> {
+    const BUILDS: &str = "add implement write build make create introduce fix";
+    let first = words.words.iter().position(|word| !among(FILLERS, word) && *word != CLAUSE).unwrap_or(0);
+    let builds = among(BUILDS, words.at(first));
+    let so = (first..words.words.len()).find(|at| {
+        words.at(*at) == "so"
+            && !among("no don't dont never please i we keep", words.at(at + 1))
+            && words.before(*at) != CLAUSE
+            || among("which", words.at(*at))
+    });
+    let Some(so) = so.filter(|_| builds) else { return 0..0 };
+    let end = (so..words.words.len()).find(|at| words.at(*at) == CLAUSE).unwrap_or(words.words.len());
+    so..end
 }
 
 /// Whether the sentence takes something back or allows it.

@@ -22,28 +22,24 @@ fn is_about(shared: usize, named: usize, length: usize, names_rule: bool) -> boo
     shared > 0 && shared * 3 >= least_named && shared * least >= length
 }
 
-/// The constraints of `known` that `sentence` takes back. `restates`: whether it is itself a constraint.
+/// The constraints of `known` that `sentence` takes back, which comes after `before`. `restates`: whether it is itself a constraint.
 pub(super) fn lifted_by<'k, C: AsRef<str>>(
     known: &'k [C],
     sentence: &str,
+    before: &str,
     restates: impl Fn() -> bool,
 ) -> Vec<&'k str> {
-    if sentence.ends_with(['?', '？']) {
-        return Vec::new();
-    }
     let known = known.iter().map(AsRef::as_ref);
     // A new constraint does not allow anything, but may be the opposite of an old one.
     if super::is_japanese(sentence) {
-        if restates() {
-            return Vec::new();
-        }
-        let Some(lift) = japanese::Lift::of(sentence) else { return Vec::new() };
+        let Some(lift) = japanese::Lift::of(sentence, restates()) else { return Vec::new() };
         return known.filter(|constraint| lift.covers(constraint)).collect();
     }
+    let sentence = english::without_consent(english::without_request(sentence));
     // "…, said Alice"
-    if super::english::is_of_others(sentence) || sentence.contains(", said ") {
+    if sentence.is_empty() || super::english::is_of_others(sentence) || sentence.contains(", said ") {
         return Vec::new();
     }
-    let Some(lift) = english::Lift::of(sentence, restates()) else { return Vec::new() };
+    let Some(lift) = english::Lift::of(sentence, before, restates()) else { return Vec::new() };
     known.filter(|constraint| lift.covers(constraint)).collect()
 }

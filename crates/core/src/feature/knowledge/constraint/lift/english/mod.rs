@@ -1,0 +1,710 @@
+//! English: "forget the rule about …", "you can …", "you don't have to …", and orders.
+//!
+//! A prompt becomes acts: verbs with what they name. An act lifts a constraint if it does what the constraint forbids: with
+//! the same verb or one of its class, and with everything that the constraint names.
+
+mod act;
+mod clause;
+mod gist;
+
+use super::ConstraintKind;
+use crate::text::word_list::{Words, among};
+use act::{ALLOWED, Act, GENERAL, PLACES, Place, acts, head_of, subject};
+use clause::{ADVERBS, DENIALS, Token, clauses, content, has, is_alike, owned, word};
+use gist::{Gist, LANGUAGES, is_path};
+
+/// They stand for what the person asked for.
+const RULES: Words = "rule rules limit limits constraint constraints restriction restrictions requirement requirements said ban \
+     freeze embargo thing";
+
+/// The permission comes later, or perhaps never.
+const CONDITIONS: Words = "if once when unless until after whenever provided assuming";
+
+/// Verbs of one meaning. What must not be touched must not be changed in any way.
+const CHANGE: Words = "touch chang edit modify updat alter rewrit adapt adjust refactor renam reorganis reorganiz reformat fix clean \
+     replac regener extend improv correct simplify rework restyl redesign patch tweak migr delet remov break bump redo restructur";
+const SAME: [Words; 14] = [
+    "add introduc install use hav have creat writ bring includ pull import load put tak get",
+    "use import load switch go adopt tak add",
+    "deploy ship releas publish roll",
+    "run execut start kick launch trigger",
+    "print log output writ emit",
+    "delet remov drop wip purg eras get clean",
+    "renam",
+    "creat add mak put",
+    "upgrad bump updat",
+    "merg",
+    "install add",
+    "send post submit publish",
+    "open creat rais",
+    "giv show tell spoil reveal provid writ",
+];
+
+/// They do what their object says: "do the release", "start coding".
+const LIGHT: Words = "do mak start begin run perform giv cut execut";
+
+/// What belongs to the work at hand.
+const WORK: Words = "chang work cod code diff fix edit everyth anything messag short stag product branch remote origin main master prod pr request \
+     test document titl it rest list far";
+
+/// They leave a thing as it is.
+const READS: Words = "read look check explain show list run test use call import describ compar copy find search review see open print count tell ask load \
+     follow render docu analys pars query measur benchmark verify validat inspect view cit mention keep leav skip ignor mock profil debug commit push \
+     deploy need want get try log grep trac stop start restart mov with do be hav know understand creat writ add put imple send watch note consider wait apply app";
+
+/// They do not bring more of it.
+const UNDOES: Words = "remov delet drop replac clean avoid skip strip migr convert refactor fix rewrit chang updat renam mov list read show explain find check test \
+     count look use run review describ compar copy search see tell keep ignor";
+
+/// Areas of a program.
+const AREAS: Words = "frontend backend server client web mobile io android css html api ui";
+
+/// Another one of the same kind.
+const OTHERS: Words = "stag dev local temp temporary internal privat own feature fork sandbox demo helper scratch test unit except main-test";
+
+const LIBRARIES: Words = "dependency packag librar library gem crat modul plugin";
+
+/// What a sentence takes back.
+pub(super) struct Lift {
+    parts: Vec<Part>,
+}
+
+enum Part {
+    /// All rules.
+    All,
+    /// "Forget the rule about …": the stems of its subject, and whether it names a rule.
+    TakesBack {
+        subject: Vec<String>,
+        names_rule: bool,
+    },
+    Acts(Act),
+    /// "You don't have to …"
+    Releases {
+        stems: Vec<String>,
+    },
+    /// "The parser is no longer off limits": the stems of its subject.
+    Frees {
+        subject: Vec<String>,
+    },
+    /// "Use X": X.
+    Uses {
+        what: String,
+        stem: String,
+    },
+    /// "CI is green now": its words.
+    States {
+        stems: Vec<String>,
+    },
+    /// "English is fine": the language, and what it is for.
+    Speaks {
+        language: String,
+        stems: Vec<String>,
+    },
+    /// "Do the rest in one go."
+    Together,
+    /// "Explain it in detail."
+    AtLength,
+    /// "As many as you need."
+    WithoutLimit,
+    /// "You have my approval."
+    Consents,
+}
+
+/// What follows "my boss said yes, …": the consent of others is a reason.
+pub(super) fn without_consent(sentence: &str) -> &str {
+    let lower = sentence.to_ascii_lowercase();
+    let consents = [
+        "said yes",
+        "said ok",
+        "said it's ok",
+        "said it's fine",
+        "said go",
+        "says yes",
+        "says ok",
+        "says it's ok",
+        "says it's fine",
+        "gave the ok",
+        "signed off",
+    ];
+    let found = consents.iter().find_map(|consent| lower.find(consent));
+    let rest = found.and_then(|at| sentence[at..].split_once(", "));
+    rest.map_or(sentence, |(_, rest)| rest)
+}
+
+/// "Can you commit it?" orders to commit. Other questions say nothing.
+pub(super) fn without_request(sentence: &str) -> &str {
+    let clean = sentence.trim_end_matches(['?', '.', '!']);
+    let is_word = |word: &str, list| among(list, &word.trim_matches(',').to_lowercase());
+    let mut rest = clean;
+    loop {
+        let (first, after) = rest.split_once(' ').unwrap_or((rest, ""));
+        if is_word(first, "can could would will")
+            && is_word(after.split(' ').next().unwrap_or_default(), "you")
+        {
+            return after.split_once(' ').map_or("", |(_, order)| order);
+        }
+        if !is_word(first, ADVERBS) || after.is_empty() {
+            return if clean.len() < sentence.len() && sentence.ends_with('?') { "" } else { sentence };
+        }
+        rest = after;
+    }
+}
+
+impl Lift {
+    /// `before`: the sentence before it.
+    pub(super) fn of(sentence: &str, before: &str, restates: bool) -> Option<Lift> {
+        let clauses = clauses(sentence);
+        let is_conditional = clauses.iter().any(|clause| is_on_condition(clause));
+        let mut antecedent = clauses_subject(before);
+        let mut parts = Vec::new();
+        for clause in &clauses {
+            match takes_back(clause).filter(|_| !restates) {
+                Some(part) => parts.push(part),
+                None if is_conditional => {}
+                None => {
+                    parts.extend(releases(clause));
+                    parts.extend(frees(clause));
+                    parts.extend(acts(clause, &antecedent).into_iter().map(Part::Acts));
+                    parts.extend(opposites(clause));
+                    parts.extend(states(clause));
+                }
+            }
+            if !is_conditional {
+                parts.extend(uses(clause));
+            }
+            let own = subject(clause);
+            if !own.is_empty() {
+                antecedent = own;
+            }
+        }
+        (!parts.is_empty()).then_some(Lift { parts })
+    }
+
+    pub(super) fn covers(&self, constraint: &str) -> bool {
+        let gist = Gist::of(constraint);
+        self.parts.iter().any(|part| gist.is_covered_by(part))
+    }
+}
+
+fn clauses_subject(sentence: &str) -> Vec<String> {
+    clauses(sentence).first().map(|clause| subject(clause)).unwrap_or_default()
+}
+
+fn is_on_condition(clause: &[Token]) -> bool {
+    clause.iter().enumerate().any(|(at, token)| {
+        let next = word(clause, at + 1);
+        // "After all", "just this once", "run it once".
+        let is_once = token.word == "once"
+            && (at + 1 == clause.len() || at > 0 && word(clause, at - 1) == "this" || next == "before");
+        among(CONDITIONS, &token.word)
+            && !is_mere_courtesy(clause, at)
+            && next != "all"
+            && !is_once
+            && !(token.word == "after" && has(clause, RULES))
+            && word(clause, 0) != "i"
+    })
+}
+
+fn takes_back(clause: &[Token]) -> Option<Part> {
+    let (at, subject) = clause.iter().enumerate().find_map(|(at, token)| {
+        let before = at.checked_sub(1).map_or("", |before| clause[before].word.as_str());
+        match token.word.as_str() {
+            "forget" | "ignore" | "drop" | "scrap" | "lift" | "relax" | "disregard" | "waive" => {
+                Some((at, &clause[at + 1..]))
+            }
+            "scratch" | "revoke" | "withdraw" | "cancel" | "rescind" => Some((at, &clause[at + 1..])),
+            "mind" if before == "my" && has(&clause[..at], "changed change") => {
+                Some((at - 2, &clause[at + 1..]))
+            }
+            "go" if among("can may should", before) && has(&clause[..at], RULES) => {
+                Some((at, &clause[..at - 1]))
+            }
+            "off" | "over" | "void" | "obsolete" | "revoked" | "cancelled" | "canceled" | "withdrawn"
+            | "moot" | "history"
+                if among("is are", before) =>
+            {
+                Some((at, &clause[..at]))
+            }
+            "mind" if before == "never" => Some((at - 1, &clause[at + 1..])),
+            "lifted" | "dropped" | "gone" if has(&clause[..at], "is are") => Some((at, &clause[..at])),
+            "apply" | "applies" | "holds" | "stands" | "counts"
+                if among("doesn't don't longer not", before) =>
+            {
+                let from = clause[..at].iter().position(|token| among("no doesn't don't not", &token.word));
+                Some((from?, &clause[..from?]))
+            }
+            _ => None,
+        }
+    })?;
+    if has(&clause[..at], DENIALS) || !is_open(&clause[..at], clause[at].word.as_str()) {
+        return None;
+    }
+    let names_rule = has(subject, RULES);
+    // "The 300 line rule in generated files" is about 300 lines.
+    let rule = subject.iter().position(|token| among(RULES, &token.word)).unwrap_or(0);
+    let subject = if content(&subject[..rule]).is_empty() { subject } else { &subject[..rule] };
+    let is_forget = among("forget changed", &clause[at].word);
+    let of: Vec<String> = (content(subject).into_iter())
+        .filter(|stem| {
+            !among("rul limit constraint restrict requir said ban thing old earlier previou above", stem)
+        })
+        .map(str::to_owned)
+        .collect();
+    let says_all = names_rule && has(subject, "all everything any every");
+    let only_all = of.iter().all(|stem| stem == "anything" || stem == "far");
+    if says_all && only_all {
+        return Some(Part::All);
+    }
+    if !names_rule && !is_forget || of.is_empty() {
+        return None;
+    }
+    Some(Part::TakesBack { subject: of, names_rule })
+}
+
+/// "Please forget …", "you can drop …"; not "you seem to forget …".
+fn is_open(head: &[Token], verb: &str) -> bool {
+    if among(
+        "go off over void obsolete revoked cancelled canceled withdrawn moot history stands counts changed",
+        verb,
+    ) {
+        return true;
+    }
+    if among("lifted dropped gone never mind no not doesn't don't", verb) {
+        return true;
+    }
+    let is_known = |token: &Token| {
+        among(ADVERBS, &token.word)
+            || among("you can could may let's lets we should feel free to", &token.word)
+    };
+    let speaks_to = head.iter().position(|token| token.word == "you");
+    let permits = |at: usize| head.get(at + 1).is_some_and(|next| among("can could may should", &next.word));
+    head.iter().all(is_known) && speaks_to.is_none_or(permits)
+}
+
+/// "If needed", "whenever you like" and "fine if you do it": no real condition.
+fn is_mere_courtesy(clause: &[Token], at: usize) -> bool {
+    let word = |at: usize| clause.get(at).map_or("", |token| token.word.as_str());
+    among("needed necessary required possible helpful useful", word(at + 1))
+        || word(at + 1) == "you" && among("need want like think feel must have wish see", word(at + 2))
+        || word(at) == "if" && at > 0 && among(ALLOWED, word(at - 1)) && word(at + 1) == "you"
+}
+
+/// "… is no longer off limits", "… is fair game", "… is open again".
+fn frees(clause: &[Token]) -> Option<Part> {
+    let word = |at: usize| word(clause, at);
+    let verb = clause.iter().position(|token| among("is are isn't aren't", &token.word))?;
+    let denied = among("isn't aren't", word(verb)) || word(verb + 1) == "no" || word(verb + 1) == "not";
+    let rest = &clause[verb + 1..];
+    let was_closed = has(rest, "off-limits forbidden frozen prohibited taboo banned locked read-only")
+        || rest.windows(2).any(|pair| pair[0].word == "off" && pair[1].word == "limits");
+    let is_over = denied && was_closed && has(rest, "longer anymore more now");
+    let is_open = !denied
+        && (rest.windows(2).any(|pair| pair[0].word == "fair" && pair[1].word == "game")
+            || has(rest, "unlocked unfrozen open writable") && has(rest, "again now"));
+    let subject: Vec<String> = content(&clause[..verb]).into_iter().map(str::to_owned).collect();
+    ((is_over || is_open) && !subject.is_empty()).then_some(Part::Frees { subject })
+}
+
+/// "You don't have to …", "no longer needed", "without asking", "skip the tests this time".
+fn releases(clause: &[Token]) -> Option<Part> {
+    let is_denied = clause.windows(2).any(|pair| {
+        let (first, second) = (pair[0].word.as_str(), pair[1].word.as_str());
+        among("don't doesn't needn't no longer not without stop", first)
+            && among("have need needs needed required necessary asking ask checking confirming", second)
+    });
+    let names_none = word(clause, 0) == "no" && has(clause, "needed required necessary need");
+    let at = clause.iter().position(|token| !among(ADVERBS, &token.word))?;
+    let skips = among("skip omit", word(clause, at)) || word(clause, at) == "leave" && has(clause, "out");
+    (is_denied || names_none || skips || word(clause, at) == "don't" && word(clause, at + 1) == "ask").then(
+        || {
+            let stems = content(clause).into_iter();
+            let stems = stems.filter(|stem| !among("need requir necessary skip omit stop", stem));
+            Part::Releases { stems: owned(stems.collect()) }
+        },
+    )
+}
+
+/// What is the contrary of a wish: another language, all at once, longer.
+fn opposites(clause: &[Token]) -> Vec<Part> {
+    let mut found = Vec::new();
+    if has(clause, "don't not never") {
+        return found;
+    }
+    let holds = |first: &str, second: &str| {
+        clause.windows(2).any(|pair| pair[0].word == first && pair[1].word == second)
+    };
+    if holds("one", "go") || holds("at", "once") || holds("all", "together") || holds("without", "stopping") {
+        found.push(Part::Together);
+    }
+    let is_long = holds("in", "detail")
+        || has(clause, "in") && holds("more", "detail")
+        || holds("long", "version")
+        || holds("full", "explanation");
+    if is_long
+        || has(clause, "explain describe elaborate answer answers")
+            && has(clause, "long longer detailed thoroughly fully")
+    {
+        found.push(Part::AtLength);
+    }
+    let as_needed =
+        clause.windows(4).any(|four| four[0].word == "as" && among("many much long", &four[1].word))
+            && has(clause, "need want like takes");
+    if as_needed || holds("over", "the") && has(clause, "limit") || has(clause, "exceed") {
+        found.push(Part::WithoutLimit);
+    }
+    if word(clause, 0) == "approved" && clause.len() < 3
+        || holds("my", "approval") && has(clause, "have")
+        || holds("green", "light")
+    {
+        found.push(Part::Consents);
+    }
+    let language = clause.iter().find(|token| among(LANGUAGES, &token.word));
+    let is_chosen =
+        has(clause, "answer reply write switch use speak respond fine ok okay can may back again");
+    if let Some(language) = language.filter(|_| is_chosen) {
+        let other = "answer reply writ switch use speak respond back again";
+        let stems = content(clause).into_iter().filter(|stem| *stem != language.stem && !among(other, stem));
+        found.push(Part::Speaks { language: language.word.clone(), stems: owned(stems.collect()) });
+    }
+    found
+}
+
+/// "CI is green now", "review is done".
+fn states(clause: &[Token]) -> Option<Part> {
+    if has(clause, DENIALS)
+        || among("is are does did make get wait", word(clause, 0))
+        || has(clause, "waiting still almost will should")
+    {
+        return None;
+    }
+    let stems = owned(content(clause));
+    (stems.len() > 1 || !stems.is_empty() && has(clause, "is are")).then_some(Part::States { stems })
+}
+
+/// "Use npm", "you can use npm again", "switch to npm".
+fn uses(clause: &[Token]) -> Option<Part> {
+    let begins = |at: &usize| match word(clause, *at) {
+        "use" | "prefer" => true,
+        "switch" | "move" | "back" => word(clause, at + 1) == "to",
+        "go" => word(clause, at + 1) == "with",
+        _ => false,
+    };
+    let at = (0..clause.len()).find(begins)?;
+    let opens = clause[..at]
+        .iter()
+        .all(|token| among(ADVERBS, &token.word) || among("you can may let's lets", &token.word));
+    let what = at + if among("use prefer", word(clause, at)) { 1 } else { 2 };
+    let ends = among(
+        "now again here there instead for please not over rather after then too anyway everywhere",
+        word(clause, what + 1),
+    );
+    let name = clause.get(what)?;
+    (opens && (ends || what + 1 == clause.len()))
+        .then(|| Part::Uses { what: name.word.clone(), stem: name.stem.clone() })
+}
+
+fn is_same_verb(own: &str, other: &str) -> bool {
+    own == other
+        || among("touch chang edit modify alter updat break", own) && among(CHANGE, other)
+        || SAME.iter().any(|same| own_class(own, same) && among(same, other))
+}
+
+/// A class is of the verb that it begins with.
+fn own_class(own: &str, same: &str) -> bool {
+    same.split(' ').next() == Some(own) || !among(SAME[0], own) && among(same, own)
+}
+
+impl Gist {
+    fn is_covered_by(&self, part: &Part) -> bool {
+        let count = |stems: &[String]| stems.iter().filter(|stem| self.all.contains(stem)).count();
+        match part {
+            Part::All => true,
+            Part::TakesBack { subject, names_rule } => {
+                let is_size = *names_rule
+                    && self.has_number
+                    && subject.iter().all(|stem| among("siz length lin", stem));
+                is_size || super::is_about(count(subject), subject.len(), self.all.len(), *names_rule)
+            }
+            Part::Releases { stems } => self.is_released_by(stems),
+            Part::Frees { subject } => {
+                let shared = count(subject);
+                self.kind == ConstraintKind::Forbids
+                    && shared == subject.len()
+                    && shared * 2 >= self.stems.len()
+            }
+            Part::Acts(act) => match self.kind {
+                ConstraintKind::Requires => self.is_rejected(act) || self.is_dropped_by(act),
+                ConstraintKind::Limits => {
+                    self.is_exceeded_by(act)
+                        || self.only_looks
+                            && act.verb.as_deref().is_some_and(|verb| among("fix app imple", verb))
+                }
+                ConstraintKind::Forbids => self.is_broken_by(act),
+            },
+            Part::Uses { what, stem } => {
+                let is_forbidden = self.kind == ConstraintKind::Forbids
+                    && self.verb.as_deref().is_none_or(|own| own == "use")
+                    && self.needed() == [stem.as_str()];
+                self.rejected.as_ref() == Some(what) || is_forbidden
+            }
+            Part::States { stems } => {
+                let is_met = !self.until.is_empty() && self.until.iter().all(|stem| stems.contains(stem));
+                is_met
+                    && stems.first().is_some_and(|first| self.until.contains(first))
+                    && stems.len() <= self.until.len() + 2
+            }
+            Part::Speaks { language, stems } => {
+                let other = self.language.as_ref().is_some_and(|own| own != language);
+                (other && self.kind != ConstraintKind::Forbids
+                    || !other && self.kind == ConstraintKind::Forbids && self.language.is_some())
+                    && stems.iter().all(|stem| self.all.contains(stem))
+            }
+            Part::Consents => self.waits,
+            Part::Together => self.singly,
+            Part::AtLength => self.short,
+            Part::WithoutLimit => self.kind == ConstraintKind::Limits && self.has_number,
+        }
+    }
+
+    fn is_released_by(&self, stems: &[String]) -> bool {
+        let mere = "ask check confirm time now first each every back bother anymore more";
+        if self.asks && stems.iter().any(|stem| among("ask check confirm", stem)) {
+            return stems
+                .iter()
+                .all(|stem| among(mere, stem) || among(GENERAL, stem) || self.all.contains(stem));
+        }
+        let shared = self.all.iter().filter(|stem| stems.contains(stem)).count();
+        // "No need to ask any more" names nothing else.
+        let names_deed = !stems.is_empty()
+            && stems.iter().all(|stem| self.all.contains(stem))
+            && stems.iter().any(|stem| !among(GENERAL, stem));
+        let is_named = shared > 0 && shared * 5 >= self.all.len() * 3;
+        match self.kind {
+            ConstraintKind::Requires => is_named || names_deed,
+            ConstraintKind::Limits => is_named,
+            ConstraintKind::Forbids => false,
+        }
+    }
+
+    /// "Spaces are fine", for "tabs, not spaces".
+    fn is_rejected(&self, act: &Act) -> bool {
+        let rejected = self.rejected.as_deref();
+        act.verb.is_none()
+            && matches!(act.object.as_slice(), [one] if rejected.is_some_and(|what| what.starts_with(one.as_str())))
+    }
+
+    /// "Drop the headers", where every file has to keep its header.
+    fn is_dropped_by(&self, act: &Act) -> bool {
+        let keeps = self.all.iter().any(|stem| among("keep preserv", stem));
+        let drops = act.verb.as_deref().is_some_and(|verb| {
+            among("drop skip omit", verb) || keeps && among("remov delet bump upgrad replac kill", verb)
+        });
+        let is_own = |stem: &String| among(GENERAL, stem) || self.all.contains(stem);
+        drops && act.object.iter().all(is_own) && act.object.iter().any(|stem| self.all.contains(stem))
+    }
+
+    fn is_exceeded_by(&self, act: &Act) -> bool {
+        let verb = act.verb.as_deref().unwrap_or("be");
+        let within = |name: &str| {
+            self.path.as_deref().is_some_and(|path| name.starts_with(path.trim_end_matches('/')))
+        };
+        if self.path.is_some() && among(CHANGE, verb) {
+            // "Also change packages/web", where only packages/api was to be changed.
+            let place = act.places.iter().filter(|(place, _)| among(PLACES, place));
+            let mut targets = act.object.iter().chain(place.flat_map(|(_, stems)| stems));
+            if targets.any(|name| is_path(name) && !within(name)) {
+                return true;
+            }
+        }
+        // "Do it in the backend too", where only the frontend was to be changed.
+        let area = self.all.iter().find(|stem| among(AREAS, stem));
+        if area.is_some() && act.exceeds && !among(READS, verb)
+            || area.is_some() && act.exceeds && among("do app imple add", verb)
+        {
+            let mut others = act.names().filter(|name| among(AREAS, name));
+            if others.next().is_some_and(|other| !self.all.iter().any(|stem| stem == other)) {
+                return true;
+            }
+        }
+        // "It can be longer."
+        let is_longer = act.is_permission
+            && self.has_number
+            && act.names().all(|name| self.all.iter().any(|stem| stem == name));
+        if act.exceeds && is_longer && among("be hav", verb) {
+            return true;
+        }
+        let all = self
+            .stems
+            .iter()
+            .all(|stem| act.names().any(|name| name == stem) || act.verb.as_ref() == Some(stem));
+        let same_verb = self.all.iter().any(|stem| among(CHANGE, stem)) && among(CHANGE, verb);
+        let other =
+            act.head().is_some_and(|head| !among(GENERAL, head) && !self.all.iter().any(|stem| stem == head));
+        act.exceeds && (all || act.is_permission && same_verb && other && !act.names().any(within))
+    }
+
+    /// Whether the act does what is forbidden.
+    fn is_broken_by(&self, act: &Act) -> bool {
+        let needed = self.needed();
+        let verb = act.verb.as_deref();
+        let is_own = |stem: &str| {
+            self.stems
+                .iter()
+                .any(|own| is_alike(own, stem) || among(LIBRARIES, own) && among(LIBRARIES, stem))
+                || self.verb.as_deref() == Some(stem)
+        };
+        // "Force-push it" names both of its words.
+        let deed = |stem: &str| verb.is_some_and(|verb| is_alike(stem, verb) || is_alike(verb, stem));
+        // "Make the colours darker."
+        let makes =
+            verb == Some("mak") && !act.object.iter().any(|stem| among("pass green work run compil", stem));
+        let head = if makes { act.object.first().map(String::as_str).or(act.head()) } else { act.head() };
+        let does_noun = verb.is_some_and(|verb| among(LIGHT, verb)) && head.is_some_and(is_own);
+        let is_light_verb = |own: &str| among("do writ", own) || verb == Some("do") && among(CHANGE, own);
+        let adds = |own: &str| among("add introduc creat put leav", own);
+        let brings = |other: &str| act.is_one && !act.object.is_empty() && !among(UNDOES, other);
+        let touches = |own: &str| among("touch chang edit modify", own);
+        let same_verb = match (self.verb.as_deref(), verb) {
+            (Some(own), Some(other)) => {
+                is_same_verb(own, other)
+                    || deed(own)
+                    || among(LIGHT, own) && needed.iter().any(|stem| deed(stem))
+                    || touches(own) && !needed.is_empty() && !among(READS, other) && head.is_some_and(is_own)
+                    || adds(own) && brings(other)
+                    || touches(own) && needed.is_empty() && among("mak app imple", other)
+                    || own == "writ" && self.all.iter().any(|stem| stem == "cod") && among("imple cod", other)
+            }
+            (None, Some(other)) => {
+                among(SAME[0], other)
+                    || brings(other)
+                    || needed.is_empty()
+                        && self.stems.iter().any(|stem| stem == "cod")
+                        && among("imple cod build", other)
+                    || needed.iter().any(|stem| deed(stem))
+            }
+            (Some(own), None) => self.closed || among("use hav add creat", own) || head == Some(own),
+            (None, None) => true,
+        };
+        let is_light =
+            does_noun && self.verb.as_deref().is_none_or(|own| is_light_verb(own) || head == Some(own));
+        // "Implement it in the workflows" changes the workflows.
+        let is_inside = || {
+            let changes =
+                verb.is_some_and(|verb| among("imple add put app fix", verb) || !among(READS, verb));
+            let is_place = |(place, stems): &Place| {
+                among(PLACES, place)
+                    && head_of(stems).is_some_and(is_own)
+                    && needed.iter().all(|stem| stems.iter().any(|name| is_alike(stem, name)))
+            };
+            self.verb.as_deref().is_some_and(touches)
+                && !needed.is_empty()
+                && changes
+                && act.places.iter().any(is_place)
+        };
+        // "Rewrite it in TypeScript", "do it with jQuery".
+        let is_used = || {
+            self.verb.as_deref().is_none_or(|own| own == "use")
+                && verb.is_some_and(|verb| {
+                    among(
+                        "convert port rewrit migr mov switch go redo build do imple mak solv writ turn",
+                        verb,
+                    )
+                })
+                && act
+                    .places
+                    .iter()
+                    .any(|(place, stems)| among("to in with on", place) && head_of(stems).is_some_and(is_own))
+                && needed.len() == 1
+        };
+        if is_used() {
+            return true;
+        }
+        if self.only_looks && verb.is_some_and(|verb| among("fix app imple", verb)) {
+            return true;
+        }
+        if !same_verb && !is_light && !is_inside() {
+            return false;
+        }
+        if self.installs_library(act) {
+            return true;
+        }
+        // What is there already may be installed.
+        if self.only_new
+            && self.verb.is_none()
+            && act.is_definite
+            && verb.is_some_and(|verb| among("install load use get import", verb))
+        {
+            return false;
+        }
+        if needed.is_empty() {
+            return self.is_broken_in_general_by(act);
+        }
+        let is_other = |name: &str| among(OTHERS, name) && !self.all.iter().any(|stem| stem == name);
+        if !act.is_permission && act.names().any(is_other) {
+            return false;
+        }
+        let names = |stem: &str| {
+            act.names().any(|name| is_alike(stem, name) || among(LIBRARIES, stem) && among(LIBRARIES, name))
+        };
+        if !needed
+            .iter()
+            .all(|stem| names(stem) || deed(stem) || is_light && self.verb.as_deref() == Some(*stem))
+        {
+            // "Bump it", after "don't bump any packages".
+            let is_bare = act.object.is_empty() && act.places.is_empty() && verb == self.verb.as_deref();
+            let is_common =
+                verb.is_some_and(|verb| among(CHANGE, verb) || among(SAME[0], verb) || among("run", verb));
+            let is_version =
+                |stem: &String| stem.trim_start_matches('v').starts_with(|c: char| c.is_ascii_digit());
+            let is_bare_release = !act.object.is_empty() && act.object.iter().all(is_version);
+            if (act.points || is_bare_release) && self.for_now && verb == self.verb.as_deref() {
+                return true;
+            }
+            return is_bare
+                && (self.any && act.points || self.for_now || act.points && !self.placed && !is_common);
+        }
+        let holds_all = act.is_one
+            && self.verb.is_none()
+            && needed.iter().all(|stem| act.object.iter().any(|name| is_alike(stem, name)));
+        // "Use lodash's groupBy."
+        let uses_first = verb == Some("use")
+            && self.verb.as_deref().is_none_or(|own| own == "use")
+            && act.object.first().is_some_and(|first| is_own(first));
+        uses_first || head.is_none_or(is_own) || is_inside() || holds_all && act.is_permission
+    }
+
+    /// After "don't push", "no refactoring yet": nothing else has to be named.
+    fn is_broken_in_general_by(&self, act: &Act) -> bool {
+        if act.object.is_empty() {
+            return !act.places.iter().any(|(place, _)| place == "for") || self.for_now;
+        }
+        let elsewhere = act.places.iter().any(|(place, _)| among("into from", place));
+        let is_version =
+            |stem: &str| stem.trim_start_matches(['v', '#']).starts_with(|c: char| c.is_ascii_digit());
+        let is_work = act
+            .object
+            .iter()
+            .all(|stem| among(WORK, stem) || is_version(stem) || self.verb.as_ref() == Some(stem));
+        // A permission for one thing does not lift what holds for all.
+        let is_named = !self.stems.is_empty() && act.object.iter().all(|stem| self.stems.contains(stem));
+        is_named
+            || !self.never && is_work && !elsewhere
+            || self.anything
+                && (self.for_now
+                    || !self.verb.as_deref().is_some_and(|own| among(CHANGE, own) || among("install", own)))
+    }
+
+    /// "Just install zod", where no library was to be added.
+    fn installs_library(&self, act: &Act) -> bool {
+        let is_about = self.needed().iter().all(|stem| among(LIBRARIES, stem)) && !self.needed().is_empty();
+        let lists = act.places.iter().any(|(place, stems)| {
+            place == "to"
+                && stems.iter().any(|stem| {
+                    among("package.json requirements.txt cargo.toml gemfile pyproject.toml go.mod", stem)
+                })
+        });
+        let installs =
+            act.verb.as_deref().is_some_and(|verb| among("install pull", verb) || lists && verb == "add");
+        is_about && installs && !act.is_definite && act.head().is_some_and(|head| !among(LIBRARIES, head))
+    }
+}
