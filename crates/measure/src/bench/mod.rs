@@ -6,6 +6,7 @@
 
 mod crowd;
 mod growth;
+mod hosts;
 mod memory;
 pub(crate) mod pages;
 mod phase;
@@ -33,6 +34,7 @@ pub(crate) fn run(runs: usize) -> Done {
     let programs = step("programs", || programs::build(&stage))?;
     let mut problems = Problems::new();
     step(&format!("times, {runs} rounds"), || times::measure(&stage, &programs, runs, &mut problems))?;
+    step(&format!("other hosts, {runs} rounds"), || hosts::measure(&programs, runs))?;
     step("growth", || growth::measure(&programs, runs, &mut problems))?;
     step("32 hooks at once", || crowd::measure(&programs, runs, &mut problems))?;
     step("phase classification", || phase::measure(&stage, &programs, runs))?;
