@@ -43,7 +43,8 @@ fn a_payload_that_cannot_be_read_closes_the_gate_in_the_hosts_own_form() {
 #[test]
 fn a_gate_that_is_off_says_yes_to_opencode() {
     let sandbox = Sandbox::new().with("TIDEGATE_OFF", "skill-gate");
-    let edit = opencode("PreToolUse", &json!({ "tool_name": "edit", "tool_input": { "filePath": "/p/a.rs" } }));
+    let edit =
+        opencode("PreToolUse", &json!({ "tool_name": "edit", "tool_input": { "filePath": "/p/a.rs" } }));
     for payload in [edit.to_string(), "{".to_owned(), String::new()] {
         let said =
             sandbox.run_with(&["hook", "--event", "PreToolUse", "--host", "opencode"], payload.as_bytes());

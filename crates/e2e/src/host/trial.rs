@@ -62,6 +62,15 @@ pub fn note_progress(home: &Home, lines: &str) {
     home.write(".claude/context/progress.md", &text);
 }
 
+/// The project's own skills of stages, in a folder that the host reads.
+pub fn add_stages(home: &Home, folder: &str) {
+    for name in ["sprint", "audit"] {
+        let text =
+            format!("---\nname: {name}\ndescription: The stage {name}.\n---\n\nDo what the stage is for.\n");
+        home.write(format!("{folder}/skills/{name}/SKILL.md"), &text);
+    }
+}
+
 /// A command of Tidegate's own stages.
 pub fn cycle(arguments: &str) -> String {
     format!("{} cycle {arguments}", binary().display())

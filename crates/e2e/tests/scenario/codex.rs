@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 use tidegate_e2e::host::codex::{Codex, shell};
 use tidegate_e2e::host::trial::{
-    AFTER, PASSING, PATCH, SOURCE, TEST, Trial, cycle, growing, note_progress, project,
+    AFTER, PASSING, PATCH, SOURCE, TEST, Trial, add_stages, cycle, growing, note_progress, project,
 };
 use tidegate_e2e::openai::{OpenAi, Step};
 
@@ -145,7 +145,8 @@ fn stages_follow_each_other_in_one_turn() {
         Step::text("Which remote shall I push to?").used(30_000),
     ]);
     let host = Codex::new(&home, &model);
-    let trial = Trial::new(&host, &["--with", "cycle"]);
+    let trial = Trial::new(&host, &[]);
+    add_stages(&home, ".codex");
     trial.ask("Run a cycle");
     trial.assert_rulings("Stop", &["deny", "deny", "pass"]);
     let turns = model.turns();

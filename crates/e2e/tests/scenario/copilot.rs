@@ -6,7 +6,7 @@ use serde_json::json;
 use tidegate_e2e::home::Home;
 use tidegate_e2e::host::copilot::{Copilot, edit, shell};
 use tidegate_e2e::host::trial::{
-    AFTER, PASSING, PATCH, SOURCE, TEST, Trial, cycle, growing, note_progress, project,
+    AFTER, PASSING, PATCH, SOURCE, TEST, Trial, add_stages, cycle, growing, note_progress, project,
 };
 use tidegate_e2e::openai::{OpenAi, Step};
 use tidegate_e2e::plugin::{copy, link_binary};
@@ -159,7 +159,8 @@ fn a_stage_outlives_a_compaction() {
         Step::text("Which schema shall I use?").used(9_500),
     ]);
     let host = Copilot::trusting(&home, &model);
-    let trial = Trial::new(&host, &["--with", "cycle"]);
+    let trial = Trial::new(&host, &[]);
+    add_stages(&home, ".github");
     trial.ask("Run a cycle");
     assert!(!trial.tidegate.records_of("PreCompact").is_empty());
     let said = trial.said("PostToolUse");

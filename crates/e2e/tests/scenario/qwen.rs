@@ -7,7 +7,7 @@ use tidegate_core::host::qwen::tools::{AGENT_TOOLS, OTHER_TOOLS, SPAWNING_TOOLS}
 use tidegate_e2e::home::Home;
 use tidegate_e2e::host::qwen::{Qwen, edit, invoke, read, shell, write};
 use tidegate_e2e::host::trial::{
-    AFTER, BEFORE, PASSING, SOURCE, TEST, Trial, cycle, growing, note_progress, project, rulings,
+    AFTER, BEFORE, PASSING, SOURCE, TEST, Trial, add_stages, cycle, growing, note_progress, project, rulings,
 };
 use tidegate_e2e::openai::{OpenAi, Step};
 use tidegate_e2e::tidegate::binary;
@@ -143,7 +143,8 @@ fn a_stage_outlives_a_compaction() {
         Step::text("Which schema shall I use?").used(9_500),
     ]);
     let host = Qwen::new(&home, &model);
-    let trial = Trial::new(&host, &["--with", "cycle"]);
+    let trial = Trial::new(&host, &[]);
+    add_stages(&home, ".qwen");
     trial.ask("Run a cycle");
     let said = trial.said("PostToolUse");
     let reminders = said.iter().filter(|said| said.contains("Before this compaction:")).count();
@@ -188,11 +189,15 @@ fn agents_wait_for_a_checkpoint() {
         Step::text("done"),
     ]);
     let host = Qwen::new(&home, &model);
-    let trial = Trial::new(&host, &["--with", "workflow"]);
+    let trial = Trial::new(&host, &[]);
     trial.ask("Go through the phases");
     let results = trial.results();
     for denied in &results[2..] {
-        assert!(denied.contains("checkpoint 1, after phase 3"), "{results:#?} {:#?}", trial.tidegate.journal());
+        assert!(
+            denied.contains("checkpoint 1, after phase 3"),
+            "{results:#?} {:#?}",
+            trial.tidegate.journal()
+        );
     }
     assert_eq!(rulings(&trial.gates(&["agent", "send_message"])), ["deny", "deny", "deny"]);
 }

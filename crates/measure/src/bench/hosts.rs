@@ -90,7 +90,10 @@ fn print_times(shipped: &Path, times: &[[Samples; 2]; HOST_CASES.len()]) -> Done
     times.iter().for_each(|[empty, _]| floor.extend(empty));
     let p50 = floor.percentile(50);
     print::line("");
-    print::line(&format!("{:<22}{:>8}{:>12}{:>16}", "hook of another host", "p50 µs", "× floor", "instructions"));
+    print::line(&format!(
+        "{:<22}{:>8}{:>12}{:>16}",
+        "hook of another host", "p50 µs", "× floor", "instructions"
+    ));
     print::line(&format!("{:<22}{:>8}{:>12}", "goal", "", "≤ 1.3"));
     print::line(&format!("{:<22}{p50:>8.0}{:>12}", "floor", "1.00"));
     for (case, [_, ours]) in HOST_CASES.iter().zip(times) {

@@ -34,7 +34,9 @@ pub(crate) fn run(runs: usize) -> Done {
     let programs = step("programs", || programs::build(&stage))?;
     let mut problems = Problems::new();
     step(&format!("times, {runs} rounds"), || times::measure(&stage, &programs, runs, &mut problems))?;
-    step(&format!("other hosts, {runs} rounds"), || hosts::measure(&programs.shipped, &programs.floor, runs))?;
+    step(&format!("other hosts, {runs} rounds"), || {
+        hosts::measure(&programs.shipped, &programs.floor, runs)
+    })?;
     step("growth", || growth::measure(&programs, runs, &mut problems))?;
     step("32 hooks at once", || crowd::measure(&programs, runs, &mut problems))?;
     step("phase classification", || phase::measure(&stage, &programs, runs))?;
