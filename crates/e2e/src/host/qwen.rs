@@ -107,10 +107,13 @@ fn write_settings(path: &Path, settings: &Value) {
 }
 
 /// Qwen shows the stderr of failed hooks at the end of a turn. It also says which servers of a team's `.mcp.json` did not
-/// start, which is not about hooks.
+/// start, which is not about hooks, and which tools a hook has denied.
 pub fn warnings(output: &Output) -> Vec<&str> {
-    let is_of_hook =
-        |line: &&str| line.starts_with("Warning:") && !line.contains("MCP server(s) failed to start");
+    let is_of_hook = |line: &&str| {
+        line.starts_with("Warning:")
+            && !line.starts_with("Warning: Tool ")
+            && !line.contains("MCP server(s) failed to start")
+    };
     output.stderr.lines().filter(is_of_hook).collect()
 }
 

@@ -64,7 +64,7 @@ pub fn note_progress(home: &Home, lines: &str) {
 
 /// The project's own skills of stages, in a folder that the host reads.
 pub fn add_stages(home: &Home, folder: &str) {
-    for name in ["sprint", "audit"] {
+    for name in ["sprint", "audit", "ship", "retrospective"] {
         let text =
             format!("---\nname: {name}\ndescription: The stage {name}.\n---\n\nDo what the stage is for.\n");
         home.write(format!("{folder}/skills/{name}/SKILL.md"), &text);
