@@ -140,6 +140,12 @@ fn only_what_arrives_counts_as_said() {
             assert_eq!(says_no.stdout.contains("REASON"), is_delivered, "{kind:?} {call:?}");
         }
     }
+    // The plugin denies a call about which the program says nothing.
+    let before = |call| {
+        Host::OpenCode.reply(EventKind::PreToolUse, &Answer { call, reason: "REASON", ..Answer::default() })
+    };
+    assert_eq!(before(Call::Pass).stdout, r#"{"pass":true}"#);
+    assert_eq!(before(Call::Deny).stdout, r#"{"deny":"REASON"}"#);
     assert_eq!(Host::OpenCode.refuse("could not check", "").stdout, r#"{"deny":"could not check"}"#);
 }
 

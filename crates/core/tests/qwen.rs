@@ -221,6 +221,27 @@ fn events_say_who_and_what() {
         &json!({}),
     );
     with_event(&spawn, |event| assert_eq!(event.spawned_agent(), Some(("look", "Explore"))));
+    // Work for an agent, whatever way it is given; an answer to the leader of a team is none.
+    let work = |name: &str, input: &Value| {
+        let call = tool("PreToolUse", name, input, &json!({}));
+        let mut found = None;
+        with_event(&call, |event| found = event.agent_work().map(|work| format!("{work:?}")));
+        found
+    };
+    let message = |to: &Value| extended(json!({ "message": "go on" }), to);
+    for (name, input, expected) in [
+        ("agent", json!({ "description": "look" }), Some("Spawn")),
+        ("workflow", json!({ "script": "x" }), Some("Spawn")),
+        ("create_sub_session", json!({ "prompt": "look" }), Some("Spawn")),
+        ("send_message", message(&json!({ "task_id": "t1" })), Some("Message")),
+        ("send_message", message(&json!({ "to": "*" })), Some("Message")),
+        ("send_message", message(&json!({ "to": "leader" })), None),
+        ("send_message", json!(7), Some("Message")),
+        ("team_create", json!({ "team_name": "x" }), None),
+        ("list_agents", json!({}), None),
+    ] {
+        assert_eq!(work(name, &input).as_deref(), expected, "{name} {input}");
+    }
     let own = tool("PostToolUse", "mcp__tidegate__search", &json!({}), &json!({}));
     with_event(&own, |event| assert_eq!(event.memory_call(), Some("search")));
     with_event(&payload("SubagentStop", &json!({ "agent_id": "a" })), |event| {

@@ -16,6 +16,7 @@ pub mod copilot;
 pub mod opencode;
 mod process;
 pub mod qwen;
+pub mod trial;
 pub mod witness;
 
 pub use process::Output;

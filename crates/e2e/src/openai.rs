@@ -111,6 +111,13 @@ impl Request {
         results.map(|result| content_texts(result).join("\n")).collect()
     }
 
+    /// Names of the tools that the model may call.
+    pub fn tools(&self) -> Vec<String> {
+        let tools = self.body["tools"].as_array().into_iter().flatten();
+        let names = tools.filter_map(|tool| tool["function"]["name"].as_str().or(tool["name"].as_str()));
+        names.map(str::to_owned).collect()
+    }
+
     fn wants_summary(&self) -> bool {
         let last = self.items().last().map(|item| content_texts(&item["content"])).unwrap_or_default();
         last.iter().any(|text| SUMMARY_MARKS.iter().any(|mark| text.starts_with(mark)))

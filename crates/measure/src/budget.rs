@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use crate::binary::{self, Link};
 use crate::callgrind;
-use crate::stage::CASES;
+use crate::stage::{CASES, HOST_CASES};
 use xtask::failure::{Done, Failure, While};
 use xtask::print;
 use xtask::tools;
@@ -84,9 +84,9 @@ fn count_all_cases() -> Done<Vec<(&'static str, u64)>> {
     }
     let binary = step("binary as shipped", || binary::build(Link::Shipped))?;
     let mut counts = Vec::new();
-    for case in CASES {
+    for case in CASES.into_iter().chain(HOST_CASES) {
         let count = callgrind::count_instructions(&binary, &case)?;
-        print::line(&format!("    {:<18}{count:>12}", case.name));
+        print::line(&format!("    {:<22}{count:>12}", case.name));
         counts.push((case.name, count));
     }
     Ok(counts)

@@ -49,22 +49,19 @@ fn run_profile(binary: &Path, case: &Case, before: Before) -> Done<String> {
 fn try_profile(binary: &Path, case: &Case, before: Before) -> Done<Option<String>> {
     let stage = Stage::new()?;
     let binary = stage.install(binary)?;
-    let session = stage.session(&binary, 1)?;
+    let session = stage.session_for(&binary, case, 1)?;
     let _held = before(&stage)?;
     // The call is already in the transcript: the more expensive case.
     let number = 1000;
     stage.begin_turn(&session, case, number)?;
     let (profile, log) = (stage.at("callgrind.out"), stage.at("valgrind.log"));
-    let mut call = stage.command(&binary);
-    call.args(case.patient_arguments());
-    let mut valgrind = stage.command(Path::new("valgrind"));
+    let mut valgrind = stage.command_of_host(Path::new("valgrind"), case, &session);
     valgrind
         .args(["--tool=callgrind", "--demangle=no"])
         .arg(format!("--callgrind-out-file={}", profile.display()))
         .arg(format!("--log-file={}", log.display()))
-        .arg(call.get_program())
-        .args(call.get_args())
-        .env("CLAUDE_CODE_SESSION_ID", &session.id);
+        .arg(&binary)
+        .args(case.patient_arguments());
     let before = stage.journal()?.records.len();
     let (_, output) =
         stage::run_with_input(&mut valgrind, stage.payload(case, &session, number, "").as_bytes())?;

@@ -46,6 +46,7 @@ fn dispatch() -> Done {
             search::evaluate(search::Set::Folder(folder), search::Show::Table)
         }
         ["bench"] => bench::run(bench::RUNS),
+        ["bench", "hosts"] => bench::hosts::run(),
         ["bench", "store", rest @ ..] => bench::store::run(rest),
         ["bench", "team", rest @ ..] => bench::store::run_team(rest),
         ["bench", "replay", rest @ ..] => bench::store::run_replay(rest),

@@ -4,6 +4,8 @@
 //! Its path has a fixed length and the environment is fixed, so that instruction counts depend neither on the
 //! checkout nor on the caller.
 
+mod host;
+
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -12,11 +14,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
+use tidegate_core::host::Host;
 use tidegate_state::feature::memory::spool;
 use tidegate_state::file::lock;
 use tidegate_state::place::{PlaceEnv, StateDir};
 
 use xtask::failure::{Done, Failure, While};
+
+pub(crate) use host::HOST_CASES;
 
 /// The expected answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +39,7 @@ pub(crate) enum Answer {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Case {
     pub(crate) name: &'static str,
+    pub(crate) host: Host,
     arguments: &'static [&'static str],
     payload: &'static str,
     answer: Answer,
@@ -44,6 +50,7 @@ macro_rules! hook {
     ($name:literal, $answer:ident) => {
         Case {
             name: $name,
+            host: Host::ClaudeCode,
             // One name for all programs, or the second one would count as a second install.
             arguments: &["hook", "--event", $name, "--via", "bench"],
             payload: include_str!(concat!("../payloads/", $name, ".json")),
@@ -59,12 +66,14 @@ pub(crate) const POST_TOOL_USE: Case = hook!("PostToolUse", Json);
 pub(crate) const STOP: Case = hook!("Stop", Json);
 const STATUSLINE: Case = Case {
     name: "statusline",
+    host: Host::ClaudeCode,
     arguments: &["statusline"],
     payload: include_str!("../payloads/statusline.json"),
     answer: Answer::Line,
 };
 const GARBAGE: Case = Case {
     name: "garbage",
+    host: Host::ClaudeCode,
     arguments: &["hook", "--event", "PreToolUse"],
     payload: "{\"session_id\": \"@SESSION@\", \"transcript_path\": \"@TRANSCR",
     answer: Answer::Closed,
@@ -90,10 +99,11 @@ impl Case {
 
     /// Without the event's name, a run gets the longer deadline of a gate, which it needs under valgrind, and
     /// does the same work.
-    pub(crate) fn patient_arguments(&self) -> &'static [&'static str] {
+    pub(crate) fn patient_arguments(&self) -> Vec<&'static str> {
         match self.arguments {
-            ["hook", "--event", "PreToolUse", ..] | ["statusline"] => self.arguments,
-            _ => &["hook", "--via", "bench"],
+            ["hook", "--event", "PreToolUse", ..] | ["statusline"] => self.arguments.to_vec(),
+            ["hook", "--event", _, rest @ ..] => [&["hook"], rest].concat(),
+            other => other.to_vec(),
         }
     }
 
@@ -212,9 +222,28 @@ impl Stage {
 
     /// As a client makes it.
     pub(crate) fn call(&self, program: &Path, case: &Case, session: &StagedSession) -> Command {
-        let mut command = self.command(program);
-        command.args(case.arguments).env("CLAUDE_CODE_SESSION_ID", &session.id);
+        let mut command = self.command_of_host(program, case, session);
+        command.args(case.arguments);
         command
+    }
+
+    /// With the variables of the case's host, and no arguments.
+    pub(crate) fn command_of_host(&self, program: &Path, case: &Case, session: &StagedSession) -> Command {
+        let mut command = self.command(program);
+        if case.host == Host::ClaudeCode {
+            command.env("CLAUDE_CODE_SESSION_ID", &session.id);
+        } else {
+            host::set_variables(&mut command, case.host, session);
+        }
+        command
+    }
+
+    /// A session of the case's host.
+    pub(crate) fn session_for(&self, program: &Path, case: &Case, number: u64) -> Done<StagedSession> {
+        match case.host {
+            Host::ClaudeCode => self.session(program, number),
+            host => self.session_of_host(program, host, number),
+        }
     }
 
     /// A session in the middle of its work: `program` has seen its start and a few turns.
@@ -244,6 +273,9 @@ impl Stage {
 
     /// Ends the transcript where it ends at this event: tool events come in the middle of a turn.
     pub(crate) fn begin_turn(&self, session: &StagedSession, case: &Case, number: u64) -> Done {
+        if case.host != Host::ClaudeCode {
+            return self.begin_turn_of_host(session, case.host, number);
+        }
         let lines = self.fill(TURN, session, number).replace("@READ@", "122000");
         let in_turn = matches!(case.name, "PreToolUse" | "PostToolUse");
         let count = if in_turn { RESULT_LINE } else { usize::MAX };

@@ -27,8 +27,9 @@ Tidegate's hooks.
 ## What works where
 
 Made from the program's own table. Tests on the real Codex, Copilot CLI and Qwen Code show the gates for edits and \"done\", checks,
-meter, notes, lost facts and memory; those on the real opencode the same without memory. The rest follows from each protocol, and is
-tested with its payloads only.
+meter, notes, lost facts and memory; those on the real opencode the same without memory. Stages that follow each other are shown on the
+real Codex, and that they outlive a compaction on Copilot CLI and Qwen Code. The rest follows from each protocol, and is tested with its
+payloads only.
 
 ";
 
@@ -64,6 +65,7 @@ Tested with Copilot CLI 1.0.102.
   cannot recognise the reasons of other people's hooks.
 - Tidegate does not know whether a person is there, and gives advice as if one were. `TIDEGATE_ATTENDED=0` says that none is.
 - The compaction runs in the background above 80% of the prompt's largest size. Facts come back with the first tool or prompt after it.
+  Reminders of a stage, a checkpoint or unverified edits follow with the next one.
 - Status line: put this into `~/.copilot/settings.json`, with the whole path of the program if it is not on your `PATH`:
 
 ```json
@@ -79,7 +81,10 @@ Tested with Qwen Code 0.24.4.
 - The plugin works in Qwen Code, too: it reads the hooks for Claude Code. Use either the plugin or `init --host qwen`.
 - `used` counts the last answer, too, as Qwen Code does when it decides to compact. The window is the one that it writes into its
   chat record, else its own default of 200,000 tokens.
-- Qwen Code drops what a hook says right after a compaction. Lost facts come with the next tool result or prompt.
+- Qwen Code drops what a hook says right after a compaction. Lost facts, and reminders of a stage, a checkpoint
+  or unverified edits, come with the next tool result or prompt.
+- Work for agents is checked in every way that its tools give it: `agent`, `workflow`, `send_message` and `create_sub_session`. Skills
+  run in the conversation itself.
 - It announces the results of tools and the reason of a blocked turn as prompts. Tidegate does not take them for yours.
 - Its `.env` files and the `env` of its settings can set variables for hooks. Tidegate cannot tell them from yours there.
 
@@ -89,8 +94,8 @@ Tested with opencode 1.18.33. opencode runs plugins, not hooks: `init --host ope
 `.opencode/plugins` of the project or of your home (`OPENCODE_CONFIG_DIR`). The plugin starts the program for each event, without
 a shell, and registers the MCP server.
 
-- Without the program opencode works on, and the next tool result says once that nothing is gated. With a program that fails, hangs or
-  answers something else, edits are denied; a subagent may still start.
+- Without the program opencode works on, and the next tool result says once that nothing is gated. With a program that fails, hangs, says
+  nothing or something else, edits are denied; a subagent may still start.
 - A plugin hears that a turn has ended, and cannot block it. If a check is missing, the reason becomes the next prompt.
   `opencode run` may end before that.
 - The window is the part that opencode fills before it compacts. opencode counts an answer after its tools have run, so `used` is

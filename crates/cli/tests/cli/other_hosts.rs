@@ -38,6 +38,20 @@ fn a_payload_that_cannot_be_read_closes_the_gate_in_the_hosts_own_form() {
     }
 }
 
+/// The plugin denies an edit about which the program says nothing. So it says yes where a person has switched the gate off,
+/// even if it cannot check anything.
+#[test]
+fn a_gate_that_is_off_says_yes_to_opencode() {
+    let sandbox = Sandbox::new().with("TIDEGATE_OFF", "skill-gate");
+    let edit =
+        opencode("PreToolUse", &json!({ "tool_name": "edit", "tool_input": { "filePath": "/p/a.rs" } }));
+    for payload in [edit.to_string(), "{".to_owned(), String::new()] {
+        let said =
+            sandbox.run_with(&["hook", "--event", "PreToolUse", "--host", "opencode"], payload.as_bytes());
+        assert_eq!((said.code, said.stdout.as_str()), (Some(0), r#"{"pass":true}"#), "{payload}");
+    }
+}
+
 /// Each host's way to guard Tidegate's own files: Qwen Code can ask, a plugin cannot.
 #[test]
 fn edits_of_our_own_files_are_asked_about_or_denied() {

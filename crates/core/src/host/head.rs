@@ -3,13 +3,14 @@
 
 use std::borrow::Cow;
 
+use serde::de::{IgnoredAny, MapAccess, SeqAccess};
 use serde_json::value::RawValue;
 
 use crate::event::action::RawTool;
 use crate::event::prompt::Author;
 use crate::event::{Event, EventKind, FailedStep, PROMPT_HEAD, SessionId, Start, Thread, UnreadableEvent};
 use crate::host::Host;
-use crate::text::json::{Field, LongText, NotAnObject};
+use crate::text::json::{Field, LongText, Member, NotAnObject, wire_key, wire_object};
 use crate::text::search;
 
 /// An event with only these two members.
@@ -53,6 +54,51 @@ pub(super) fn one_path<'a>(
         path if path.is_empty() => Err(FailedStep::MemberMissing(name)),
         path => Ok(vec![path]),
     }
+}
+
+/// The path of the one file in an edit's input.
+pub(super) fn edited<'a, I>(
+    input: Field<I>,
+    name: &'static str,
+    path: impl FnOnce(I) -> Field<Cow<'a, str>>,
+) -> Result<Vec<Cow<'a, str>>, FailedStep> {
+    one_path(path(required(input, "tool_input")?), name)
+}
+
+/// The model may write a skill as a person would type it, with a slash.
+pub(super) fn skill_name(name: Option<Cow<'_, str>>) -> Option<Cow<'_, str>> {
+    let name = match name? {
+        Cow::Borrowed(name) => Cow::Borrowed(name.strip_prefix('/').unwrap_or(name)),
+        Cow::Owned(name) => Cow::Owned(name.strip_prefix('/').map(str::to_owned).unwrap_or(name)),
+    };
+    Some(name).filter(|name| !name.is_empty())
+}
+
+wire_object! {
+    struct TextBlock<'a> {
+        text: LongText<'a>,
+    }
+}
+
+/// The first text in a list of blocks.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct FirstText<'a>(pub(super) Option<LongText<'a>>);
+
+impl<'de> Member<'de> for FirstText<'de> {
+    fn list<A: SeqAccess<'de>>(mut seq: A) -> Result<Option<Self>, A::Error> {
+        let mut first = None;
+        while let Some(block) = seq.next_element::<Field<TextBlock<'de>>>()? {
+            first = first.or_else(|| block.value()?.text.value());
+        }
+        Ok(Some(FirstText(first)))
+    }
+}
+
+/// A longer command line is not inspected.
+const COMMAND_LONGEST: usize = 64 * 1024;
+
+pub(super) fn command_line<'a>(line: &Field<LongText<'a>>) -> Option<Cow<'a, str>> {
+    line.get().and_then(|line| line.whole(COMMAND_LONGEST))
 }
 
 pub(super) fn thread<'a>(agent: Field<Cow<'a, str>>, kind: Field<Cow<'a, str>>) -> Thread<'a> {

@@ -9,6 +9,7 @@ pub mod answer;
 pub mod capability;
 pub mod claude_code;
 pub mod codex;
+mod common_reply;
 pub mod copilot;
 pub mod detect;
 mod head;

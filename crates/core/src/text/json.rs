@@ -95,6 +95,29 @@ impl<'de> Member<'de> for TextList<'de> {
     }
 }
 
+/// The objects of a list; members of other types are left out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ObjectList<T>(pub Vec<T>);
+
+impl<T> Default for ObjectList<T> {
+    fn default() -> Self {
+        ObjectList(Vec::new())
+    }
+}
+
+impl<'de, T> Member<'de> for ObjectList<T>
+where
+    Field<T>: Deserialize<'de>,
+{
+    fn list<A: SeqAccess<'de>>(mut seq: A) -> Result<Option<Self>, A::Error> {
+        let mut objects = Vec::new();
+        while let Some(object) = seq.next_element::<Field<T>>()? {
+            objects.extend(object.value());
+        }
+        Ok(Some(ObjectList(objects)))
+    }
+}
+
 impl Member<'_> for bool {
     fn truth(truth: bool) -> Option<Self> {
         Some(truth)

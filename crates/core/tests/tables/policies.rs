@@ -18,6 +18,7 @@ use std::path::Path;
 use serde_json::json;
 use tidegate_core::feature::POLICIES;
 use tidegate_core::feature::marks::SessionMark;
+use tidegate_core::feature::session::marks::Note;
 use tidegate_core::feature::verdict::Audience;
 use tidegate_core::host::person::{CallingClient, Person};
 
@@ -108,7 +109,7 @@ fn yes(is: bool) -> String {
 /// Takes in how something came about, as the end of a cell says it; the rest of the cell.
 fn circumstances<'a>(case: &mut Situation, cell: &'a str) -> &'a str {
     type Circumstance = (&'static str, fn(&mut Situation));
-    const KNOWN: [Circumstance; 15] = [
+    const KNOWN: [Circumstance; 16] = [
         (" in a subagent", |case| case.put("agent_id", "a1")),
         (", nobody there", |case| case.facts.person = Person::Absent),
         (", stepped down", Situation::step_down),
@@ -126,6 +127,7 @@ fn circumstances<'a>(case: &mut Situation, cell: &'a str) -> &'a str {
             case.put("stop_hook_active", true);
         }),
         (", no summary", |_| {}),
+        (", after a silent compaction", |case| case.mark(SessionMark::Note(Note::Compacted))),
         (", to the person", |case| case.reader = Some(Audience::User)),
     ];
     for (end, change) in KNOWN {

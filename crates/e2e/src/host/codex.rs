@@ -4,11 +4,12 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
 use super::process::{Output, run, succeed};
+use super::trial::Driver;
 use super::{DUMMY_KEY, command, executable};
 use crate::home::Home;
 use crate::openai::{OpenAi, Step};
@@ -103,22 +104,42 @@ impl<'a> Codex<'a> {
         run(self.command().args(["exec", "--dangerously-bypass-approvals-and-sandbox"]).arg(prompt))
     }
 
-    /// One turn as a person's, for whom conversations are recorded.
-    pub fn ask_as_person(&self, prompt: &str) -> Output {
-        let bypass = ["--dangerously-bypass-hook-trust", "--dangerously-bypass-approvals-and-sandbox"];
-        run(self.command().env("TIDEGATE_ATTENDED", "1").arg("exec").args(bypass).arg(prompt))
-    }
-
     /// One turn, with hooks that need no review and tools without a sandbox.
     pub fn ask(&self, prompt: &str) -> Output {
-        let bypass = ["--dangerously-bypass-hook-trust", "--dangerously-bypass-approvals-and-sandbox"];
-        run(self.command().arg("exec").args(bypass).arg(prompt))
+        run(&mut self.turn(prompt))
     }
 
-    fn command(&self) -> std::process::Command {
+    fn command(&self) -> Command {
         let mut command = command(self.home, self.model, &executable("codex"));
         command.env(KEY, DUMMY_KEY);
         command
+    }
+}
+
+impl Driver for Codex<'_> {
+    const NAME: &'static str = "codex";
+
+    fn home(&self) -> &Home {
+        self.home
+    }
+
+    fn model(&self) -> &OpenAi {
+        self.model
+    }
+
+    fn turn(&self, prompt: &str) -> Command {
+        let mut command = self.command();
+        let bypass = ["--dangerously-bypass-hook-trust", "--dangerously-bypass-approvals-and-sandbox"];
+        command.arg("exec").args(bypass).arg(prompt);
+        command
+    }
+
+    fn failures(&self, output: &Output) -> Vec<String> {
+        let runs = hook_runs(output);
+        let is_called = runs.iter().any(|run| run.starts_with("UserPromptSubmit "));
+        let silence = (!is_called).then(|| "no hook was run".to_owned());
+        let failed = runs.iter().filter(|run| run.ends_with(" Failed")).map(|run| (*run).to_owned());
+        silence.into_iter().chain(failed).collect()
     }
 }
 

@@ -7,6 +7,7 @@ use std::process::Command;
 use serde_json::json;
 
 use super::process::{Output, run, succeed};
+use super::trial::Driver;
 use super::{DUMMY_KEY, command, executable};
 use crate::home::Home;
 use crate::openai::{OpenAi, Step};
@@ -47,23 +48,7 @@ impl<'a> Copilot<'a> {
     }
 
     pub fn ask(&self, prompt: &str) -> Output {
-        self.ask_with(self.command(), prompt)
-    }
-
-    /// One turn as a person's.
-    pub fn ask_as_person(&self, prompt: &str) -> Output {
-        let mut command = self.command();
-        command.env("TIDEGATE_ATTENDED", "1");
-        self.ask_with(command, prompt)
-    }
-
-    fn ask_with(&self, mut command: Command, prompt: &str) -> Output {
-        command.args(["-p", prompt, "--allow-all-tools", "--allow-all-paths"]);
-        command.args(["--log-level", "all", "--log-dir"]).arg(self.home.scratch("copilot-log"));
-        if self.trusting {
-            command.arg("--trust-folder");
-        }
-        run(&mut command)
+        run(&mut self.turn(prompt))
     }
 
     /// Lines of its log about failed hooks. The user does not see most of these failures.
@@ -83,6 +68,32 @@ impl<'a> Copilot<'a> {
             .env("COPILOT_PROVIDER_API_KEY", DUMMY_KEY)
             .env("COPILOT_MODEL", self.id);
         command
+    }
+}
+
+impl Driver for Copilot<'_> {
+    const NAME: &'static str = "copilot";
+
+    fn home(&self) -> &Home {
+        self.home
+    }
+
+    fn model(&self) -> &OpenAi {
+        self.model
+    }
+
+    fn turn(&self, prompt: &str) -> Command {
+        let mut command = self.command();
+        command.args(["-p", prompt, "--allow-all-tools", "--allow-all-paths"]);
+        command.args(["--log-level", "all", "--log-dir"]).arg(self.home.scratch("copilot-log"));
+        if self.trusting {
+            command.arg("--trust-folder");
+        }
+        command
+    }
+
+    fn failures(&self, _: &Output) -> Vec<String> {
+        self.hook_failures()
     }
 }
 

@@ -8,6 +8,7 @@ use std::process::Command;
 use serde_json::json;
 
 use super::process::{Output, run};
+use super::trial::Driver;
 use super::{DUMMY_KEY, command, executable};
 use crate::home::Home;
 use crate::openai::{OpenAi, Step};
@@ -49,7 +50,7 @@ impl<'a> OpenCode<'a> {
     }
 
     pub fn ask(&self, prompt: &str) -> Output {
-        run(self.command().args(["run", prompt]))
+        run(&mut self.turn(prompt))
     }
 
     fn command(&self) -> Command {
@@ -61,6 +62,29 @@ impl<'a> OpenCode<'a> {
             .env("OPENCODE_DISABLE_AUTOUPDATE", "1")
             .env("OPENCODE_DISABLE_MODELS_FETCH", "1");
         command
+    }
+}
+
+impl Driver for OpenCode<'_> {
+    const NAME: &'static str = "opencode";
+
+    fn home(&self) -> &Home {
+        self.home
+    }
+
+    fn model(&self) -> &OpenAi {
+        self.model
+    }
+
+    fn turn(&self, prompt: &str) -> Command {
+        let mut command = self.command();
+        command.args(["run", prompt]);
+        command
+    }
+
+    /// It runs no hooks: the journal alone shows whether the plugin works.
+    fn failures(&self, _: &Output) -> Vec<String> {
+        Vec::new()
     }
 }
 

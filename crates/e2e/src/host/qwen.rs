@@ -8,6 +8,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::process::{Output, run, succeed};
+use super::trial::Driver;
 use super::{DUMMY_KEY, command, executable};
 use crate::home::Home;
 use crate::openai::{OpenAi, Step};
@@ -15,19 +16,39 @@ use crate::openai::{OpenAi, Step};
 pub struct Qwen<'a> {
     home: &'a Home,
     model: &'a OpenAi,
+    /// Variables that switch features on.
+    features: &'static [&'static str],
 }
 
 impl<'a> Qwen<'a> {
     /// Configures it for the scripted model.
     pub fn new(home: &'a Home, model: &'a OpenAi) -> Self {
-        let settings = json!({
+        Self::configured(home, model, &json!({}), &[])
+    }
+
+    /// With all tools that a terminal session can have, each with its declaration in the first request.
+    pub fn with_every_tool(home: &'a Home, model: &'a OpenAi) -> Self {
+        const FEATURES: &[&str] = &["QWEN_CODE_ENABLE_AGENT_TEAM", "QWEN_CODE_ENABLE_WORKFLOWS"];
+        // Without the tool that searches for tools, none is left to be found later.
+        Self::configured(home, model, &json!({ "permissions": { "deny": ["tool_search"] } }), FEATURES)
+    }
+
+    fn configured(
+        home: &'a Home,
+        model: &'a OpenAi,
+        more: &Value,
+        features: &'static [&'static str],
+    ) -> Self {
+        let mut settings = json!({
             "security": { "auth": { "selectedType": "openai" } },
             "general": { "enableAutoUpdate": false, "disableAutoUpdate": true, "disableUpdateNag": true },
             "privacy": { "usageStatisticsEnabled": false },
             "telemetry": { "enabled": false },
         });
+        let members = more.as_object().cloned().unwrap_or_default();
+        settings.as_object_mut().expect("an object").extend(members);
         write_settings(&home.user_home().join(".qwen/settings.json"), &settings);
-        Self { home, model }
+        Self { home, model, features }
     }
 
     /// Into the project's settings, like a person who copies them from `.claude`.
@@ -42,12 +63,7 @@ impl<'a> Qwen<'a> {
     }
 
     pub fn ask(&self, prompt: &str) -> Output {
-        run(self.command().args(["-p", prompt, "--yolo"]))
-    }
-
-    /// One turn as a person's, for whom conversations are recorded.
-    pub fn ask_as_person(&self, prompt: &str) -> Output {
-        run(self.command().env("TIDEGATE_ATTENDED", "1").args(["-p", prompt, "--yolo"]))
+        run(&mut self.turn(prompt))
     }
 
     fn command(&self) -> Command {
@@ -57,8 +73,31 @@ impl<'a> Qwen<'a> {
             .env("OPENAI_BASE_URL", self.model.base_url())
             .env("OPENAI_API_KEY", DUMMY_KEY)
             .env("OPENAI_MODEL", "scripted")
-            .env("QWEN_CODE_SUPPRESS_YOLO_WARNING", "1");
+            .env("QWEN_CODE_SUPPRESS_YOLO_WARNING", "1")
+            .envs(self.features.iter().map(|variable| (variable, "1")));
         command
+    }
+}
+
+impl Driver for Qwen<'_> {
+    const NAME: &'static str = "qwen";
+
+    fn home(&self) -> &Home {
+        self.home
+    }
+
+    fn model(&self) -> &OpenAi {
+        self.model
+    }
+
+    fn turn(&self, prompt: &str) -> Command {
+        let mut command = self.command();
+        command.args(["-p", prompt, "--yolo"]);
+        command
+    }
+
+    fn failures(&self, output: &Output) -> Vec<String> {
+        warnings(output).into_iter().map(str::to_owned).collect()
     }
 }
 
@@ -68,10 +107,13 @@ fn write_settings(path: &Path, settings: &Value) {
 }
 
 /// Qwen shows the stderr of failed hooks at the end of a turn. It also says which servers of a team's `.mcp.json` did not
-/// start, which is not about hooks.
+/// start, which is not about hooks, and which tools a hook has denied.
 pub fn warnings(output: &Output) -> Vec<&str> {
-    let is_of_hook =
-        |line: &&str| line.starts_with("Warning:") && !line.contains("MCP server(s) failed to start");
+    let is_of_hook = |line: &&str| {
+        line.starts_with("Warning:")
+            && !line.starts_with("Warning: Tool ")
+            && !line.contains("MCP server(s) failed to start")
+    };
     output.stderr.lines().filter(is_of_hook).collect()
 }
 

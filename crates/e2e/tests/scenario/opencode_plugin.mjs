@@ -9,6 +9,7 @@ const client = {
     messages: async () => ({ data: [] }),
     get: async ({ path }) => {
       if (sessions[path.id] === "failure") throw new Error("no connection")
+      if (sessions[path.id] === "hang") await new Promise(() => {})
       return { data: sessions[path.id] }
     },
   },

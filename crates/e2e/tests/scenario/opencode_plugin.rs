@@ -21,7 +21,8 @@ fn plugin(home: &Home, program: &Path) -> String {
         let line = text.lines().find(|line| line.starts_with(&begin)).expect("a line");
         text.replace(line, &format!("{begin}{value}"))
     };
-    with(with(text, "PROGRAM", &json!(program)), "LIMIT_MS", &json!(500))
+    let text = with(text, "PROGRAM", &json!(program));
+    with(with(text, "LIMIT_MS", &json!(500)), "SERVER_LIMIT_MS", &json!(50))
 }
 
 /// `steps`: see the driver. `sessions`: what opencode knows of them.
@@ -67,14 +68,17 @@ fn an_edit_that_the_program_cannot_check_is_denied() {
         ("#!/bin/sh\nkill -9 $$\n", "SIGKILL"),
         ("#!/bin/sh\nexec sleep 60\n", "no answer"),
         ("#!/no/such/interpreter\n", "ENOENT"),
+        ("#!/bin/sh\n", "did not say whether"),
+        ("#!/bin/sh\necho '{}'\n", "did not say whether"),
+        ("#!/bin/sh\necho '{\"pass\":\"true\"}'\n", "did not say whether"),
     ] {
         let program = script(&home, text);
         let [edit, task] = outcomes(&home, &program, &folder);
         assert!(edit.as_str().is_some_and(|said| said.contains(why)), "{text}: {edit}");
         assert_eq!(task, "ran", "{text}: an agent may start unchecked");
     }
-    let program = script(&home, "#!/bin/sh\n");
-    assert_eq!(outcomes(&home, &program, &folder), ["ran", "ran"], "no answer is a yes");
+    let program = script(&home, "#!/bin/sh\necho '{\"pass\":true}'\n");
+    assert_eq!(outcomes(&home, &program, &folder), ["ran", "ran"]);
     fs::set_permissions(&program, fs::Permissions::from_mode(0o644)).expect("our own file");
     let [edit, _] = outcomes(&home, &program, &folder);
     assert!(edit.as_str().is_some_and(|said| said.contains("EACCES")), "{edit}");
@@ -95,12 +99,14 @@ fn a_session_from_before_a_restart_is_asked_for_its_parent() {
         "child": { "id": "child", "parentID": "root" },
         "grandchild": { "id": "grandchild", "parentID": "child" },
         "silent": "failure",
+        "stuck": "hang",
     });
     let steps = json!([
         { "prompt": "look around", "session": "grandchild" },
         { "prompt": "go on", "session": "root" },
         { "prompt": "who am I", "session": "silent" },
         { "prompt": "who am I", "session": "unknown" },
+        { "prompt": "who am I", "session": "stuck" },
         { "tool": "edit", "session": "child" },
     ]);
     drive(&home, &program, &home.project(), &steps, &sessions);
@@ -111,8 +117,12 @@ fn a_session_from_before_a_restart_is_asked_for_its_parent() {
         these.map(|it| members.map(|member| it[member].clone())).collect()
     };
     let prompts = of("UserPromptSubmit", ["session_id", "prompt", "author"]);
-    let expected =
-        [["root", "go on", "person"], ["silent", "who am I", "host"], ["unknown", "who am I", "host"]];
+    let expected = [
+        ["root", "go on", "person"],
+        ["silent", "who am I", "host"],
+        ["unknown", "who am I", "host"],
+        ["stuck", "who am I", "host"],
+    ];
     assert_eq!(prompts, expected.map(|row| row.map(Value::from)), "{heard:#?}");
     let edits = of("PreToolUse", ["session_id", "agent_id", "tool_name"]);
     assert_eq!(edits, [["root", "child", "edit"].map(Value::from)], "{heard:#?}");

@@ -272,7 +272,7 @@ impl EventRun<'_> {
             [&self.event.call, &self.event.turn, &self.event.cause].into_iter().find_map(Option::as_deref);
         let program = || std::env::current_exe().unwrap_or_default().to_string_lossy().into_owned();
         let mut via = self.hook.via.clone().unwrap_or_else(program);
-        via.extend(self.hook.registered.map(Host::name));
+        via.extend(self.hook.fallback.registered.map(Host::name));
         let (id, now) = (id.unwrap_or_default(), self.hook.fallback.now);
         claims::is_duplicate(self.here.folder, &self.event.name, id, &via, now).unwrap_or(false)
     }

@@ -14,7 +14,7 @@ use tidegate_core::feature::config::{Config, parse_off_list};
 use tidegate_core::feature::marks::Mark;
 use tidegate_core::feature::skill_gate;
 use tidegate_core::host::Host;
-use tidegate_core::host::answer::Reply;
+use tidegate_core::host::answer::{Answer, Reply};
 use tidegate_core::pipeline::gate::{ClosedGate, Registration};
 use tidegate_core::pipeline::record::{FailedCheck, HookCost, Record, SaidTexts};
 use tidegate_core::text::lang::Lang;
@@ -33,6 +33,8 @@ use crate::patience::stretch_grace;
 #[derive(Clone, Debug)]
 pub(crate) struct Fallback {
     pub registration: Registration,
+    /// The host that the registration names.
+    pub registered: Option<Host>,
     /// Empty until the variables are checked.
     pub env: Arc<OnceLock<Environment>>,
     pub now: Millis,
@@ -83,7 +85,8 @@ impl Fallback {
         let registered = self.registration.event.map_or("", EventKind::name);
         let name = if seen.name.is_empty() { registered } else { &seen.name };
         let to_model = closed.as_ref().map_or("", |closed| &closed.model);
-        let copies = seen.host.copies_of_reason(EventKind::from_name(name));
+        let (host, kind) = (self.host(), EventKind::from_name(name));
+        let copies = host.copies_of_reason(kind);
         let record = Record {
             id: record_id(self.now),
             session: seen.session.or_else(|| self.env.get()?.session.clone()),
@@ -100,16 +103,20 @@ impl Fallback {
                 step: step.to_string(),
                 closed: closed.is_some(),
             }),
-            ..Record::begin_for(seen.host, name, self.now)
+            ..Record::begin_for(host, name, self.now)
         };
         match closed {
-            None => (Reply::default(), record),
+            None => (host.reply(kind, &Answer::default()), record),
             Some(closed) => {
-                let reply = if holds { closed.stop_reply(seen.host) } else { closed.reply(seen.host) };
+                let reply = if holds { closed.stop_reply(host) } else { closed.reply(host) };
                 let said = SaidTexts { model: Some(closed.model), user: Some(closed.user), dropped: 0 };
                 (reply, Record { said, ..record })
             }
         }
+    }
+
+    fn host(&self) -> Host {
+        self.seen.get().map(|seen| seen.host).or(self.registered).unwrap_or_default()
     }
 
     /// Best effort; the answer stands anyway. An edit that was not noted leaves a sign, or the turn would end as if

@@ -36,7 +36,7 @@ use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::marks::{Marks, SessionMark};
 use tidegate_core::host::Host;
-use tidegate_core::host::answer::Reply;
+use tidegate_core::host::answer::{Answer, Reply};
 use tidegate_core::host::person::Person;
 use tidegate_core::pipeline;
 use tidegate_core::pipeline::record::Record;
@@ -75,6 +75,7 @@ fn run_with(arguments: Arguments) -> ExitCode {
     let start = Instant::now();
     let fallback = Fallback {
         registration: arguments.registration,
+        registered: arguments.host,
         env: Arc::default(),
         now: clock::now(),
         start,
@@ -91,7 +92,7 @@ fn run_with(arguments: Arguments) -> ExitCode {
 
     let env = Environment::of_hook();
     let _ = fallback.env.set(env.clone());
-    let hook = Hook { fallback, env, deadline, via: arguments.via, registered: arguments.host };
+    let hook = Hook { fallback, env, deadline, via: arguments.via };
     hook.answer()
 }
 
@@ -105,8 +106,6 @@ struct Hook {
     env: Environment,
     deadline: Deadline,
     via: Option<String>,
-    /// The host that the registration names.
-    registered: Option<Host>,
 }
 
 impl Hook {
@@ -147,7 +146,7 @@ impl Hook {
         };
         if self.env.guard {
             record_unguarded(&state, &event, &self.env, self.fallback.now);
-            return give(&Reply::default());
+            return give(&unchecked(&event));
         }
         let folder = state.session(&event.session);
         if let Err(step) = self.collect_unnoted(&event, &state, &folder) {
@@ -194,10 +193,10 @@ impl Hook {
             (Err(unreadable), Some(_)) => matches!(unreadable.step, FailedStep::Payload(_)),
             (_, None) => false,
         };
-        if is_vouched_for && self.registered.is_none() {
+        if is_vouched_for && self.fallback.registered.is_none() {
             return (Host::ClaudeCode, parsed);
         }
-        match Host::detect(bytes, self.registered, Environment::other_host) {
+        match Host::detect(bytes, self.fallback.registered, Environment::other_host) {
             Host::ClaudeCode => (Host::ClaudeCode, parsed),
             host => (host, host.read(bytes, registered)),
         }
@@ -384,7 +383,7 @@ impl Hook {
     ) -> Reply {
         self.see_edits_without_state(event, payload, config, root);
         let closed = self.fail(&FailedStep::State(why), Some(config), None);
-        let open = closed == Reply::default();
+        let open = closed == unchecked(event);
         if open { self.answer_without_state(event, payload, config, root) } else { closed }
     }
 
@@ -397,7 +396,7 @@ impl Hook {
         root: Option<&Path>,
     ) -> Reply {
         if event.kind != EventKind::PreToolUse || self.env.guard {
-            return Reply::default();
+            return unchecked(event);
         }
         let in_time = || self.deadline.in_time();
         // Has no files below it.
@@ -473,6 +472,11 @@ fn record_unguarded(state: &StateDir, event: &Event<'_>, env: &Environment, now:
         ..Record::begin_for(event.host, &event.name, now)
     };
     let _ = journal::append(&state.journal(), now, &mut record);
+}
+
+/// Without an opinion. Some hosts want to hear even that.
+fn unchecked(event: &Event<'_>) -> Reply {
+    event.host.reply(event.kind, &Answer::default())
 }
 
 /// For large values that live until the process ends with the answer: freeing them would cost one instruction in

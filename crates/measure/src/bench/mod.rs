@@ -1,4 +1,4 @@
-//! `cargo xtask bench [--runs N]`: the cost of a hook against its goals. `cargo xtask bench store`, `team`, `worker` and `import`:
+//! `cargo xtask bench [--runs N]`: the cost of a hook against its goals; `cargo xtask bench hosts`: that of other hosts alone. `cargo xtask bench store`, `team`, `worker` and `import`:
 //! the speed of the memory.
 //!
 //! Times are printed and not asserted, because they depend on the machine. Answers, records and memory are
@@ -6,6 +6,7 @@
 
 mod crowd;
 mod growth;
+pub(crate) mod hosts;
 mod memory;
 pub(crate) mod pages;
 mod phase;
@@ -33,6 +34,9 @@ pub(crate) fn run(runs: usize) -> Done {
     let programs = step("programs", || programs::build(&stage))?;
     let mut problems = Problems::new();
     step(&format!("times, {runs} rounds"), || times::measure(&stage, &programs, runs, &mut problems))?;
+    step(&format!("other hosts, {runs} rounds"), || {
+        hosts::measure(&programs.shipped, &programs.floor, runs)
+    })?;
     step("growth", || growth::measure(&programs, runs, &mut problems))?;
     step("32 hooks at once", || crowd::measure(&programs, runs, &mut problems))?;
     step("phase classification", || phase::measure(&stage, &programs, runs))?;

@@ -37,7 +37,7 @@ fn left_out(name: &str, built: Done<PathBuf>) -> Option<PathBuf> {
     built.map_err(|failure| print::line(&format!("    left out: {name}: {}", failure.what()))).ok()
 }
 
-fn compile_floor(executable: &Path, flags: &[&str]) -> Done<PathBuf> {
+pub(crate) fn compile_floor(executable: &Path, flags: &[&str]) -> Done<PathBuf> {
     let source = executable.with_extension("rs");
     fs::write(&source, include_str!("../../floor/floor.rs")).while_(source.display())?;
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());

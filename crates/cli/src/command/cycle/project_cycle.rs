@@ -16,6 +16,7 @@ use tidegate_core::feature::cycle::{
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::knowledge::marks::{Mark as KnowledgeMark, ReservedStep};
 use tidegate_core::feature::marks::Mark;
+use tidegate_core::host::Host;
 use tidegate_core::meter::{Meter, Reading};
 use tidegate_core::pipeline::record::Deeds;
 use tidegate_core::text::lang::Lang;
@@ -24,6 +25,7 @@ use tidegate_hook::host::claude_code::client;
 use tidegate_state::feature::cycle;
 use tidegate_state::feature::cycle::CycleChange;
 use tidegate_state::host::claude_code::skills;
+use tidegate_state::host::skill_folders;
 use tidegate_state::session::marks;
 
 use crate::approval::{self, consent_to_tighten};
@@ -44,16 +46,24 @@ pub(super) struct ProjectCycle {
 impl ProjectCycle {
     /// By which the stage's skill can be invoked here.
     pub(super) fn skill_name(&self, skill: &str) -> String {
-        let host = self.project.here.env.place.host();
-        let folders = skills::folders(Some(&self.project.root), host.as_deref(), None);
-        skills::invocable_name(skill, &folders)
+        skills::invocable_name(skill, &self.skill_folders(None))
+    }
+
+    /// Of the host in whose shell the command runs, and Claude Code's, which all hosts know.
+    fn skill_folders(&self, plugin: Option<&Path>) -> Vec<PathBuf> {
+        let is_here = |host: &Host| {
+            host.traces().shell_variables.iter().any(|variable| std::env::var_os(variable).is_some())
+        };
+        let host = Host::ALL.iter().copied().filter(|host| *host != Host::ClaudeCode).find(is_here);
+        let place = &self.project.here.env.place;
+        skill_folders(host.unwrap_or_default(), Some(&self.project.root), place, plugin)
     }
 
     /// Skills that stages promise and that the client cannot find here.
     pub(super) fn find_missing_skills(&self, cycle: &Cycle) -> Vec<String> {
         let env = &self.project.here.env;
         let host = env.place.host();
-        let folders = skills::folders(Some(&self.project.root), host.as_deref(), env.plugin.as_deref());
+        let folders = self.skill_folders(env.plugin.as_deref());
         let wanted = cycle.stages.iter().filter(|stage| stage.done_when.contains(&DoneWhen::Skill));
         let mut missing: Vec<String> = wanted.map(|stage| stage.skill.clone()).collect();
         missing.retain(|name| !skills::is_installed(name, &folders, host.as_deref()));

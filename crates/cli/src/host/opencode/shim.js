@@ -6,6 +6,8 @@ import { existsSync } from "node:fs"
 
 const PROGRAM = "@PROGRAM@"
 const LIMIT_MS = 10000
+// For an answer of opencode itself.
+const SERVER_LIMIT_MS = 2000
 // A call that cannot be checked is denied if it edits, and passes if it starts an agent or asks.
 const EDITORS = ["edit", "write", "multiedit", "apply_patch", "patch"]
 const OTHERS = ["task", "question"]
@@ -33,13 +35,14 @@ export const Tidegate = async ({ client, directory }) => {
     } catch {}
   }
 
-  // `failed` says why there is no answer. A missing program is none: who uninstalled it can work on. Anything else that
-  // is not found, such as the folder to start it in, is.
+  // `failed` says why there is no answer. Before a call an answer says `deny` or `pass`, so that a program that ends without
+  // a word allows nothing. A missing program allows all: who uninstalled it can work on. Anything else that is not found,
+  // such as the folder to start it in, is a failure.
   const run = (name, payload, options) =>
     new Promise((resolve) => {
       const broken = (why, missing = false) => {
         fail(why, missing)
-        resolve(missing ? {} : { failed: why })
+        resolve(missing ? { pass: true } : { failed: why })
       }
       const broke = (error) => {
         const why = (error && (error.code || error.message)) || "no reason given"
@@ -67,7 +70,9 @@ export const Tidegate = async ({ client, directory }) => {
           try {
             const answer = text.trim() ? JSON.parse(text) : {}
             if (answer === null || typeof answer !== "object" || Array.isArray(answer)) throw new Error("not an object")
-            resolve(answer)
+            const isRuled = answer.deny || answer.pass === true
+            if (name === "PreToolUse" && !isRuled) broken("it did not say whether the call may run")
+            else resolve(answer)
           } catch {
             broken("its answer is not JSON")
           }
@@ -78,6 +83,15 @@ export const Tidegate = async ({ client, directory }) => {
         broke(error)
       }
     })
+
+  // Never waits longer for opencode than it may: a gate is asked before every edit.
+  const inTime = (asked) => {
+    let late
+    const limit = new Promise((_, reject) => {
+      late = setTimeout(() => reject(new Error(`opencode did not answer in ${SERVER_LIMIT_MS} ms`)), SERVER_LIMIT_MS)
+    })
+    return Promise.race([asked, limit]).finally(() => clearTimeout(late))
+  }
 
   const rootOf = (session) => {
     let root = session
@@ -95,7 +109,7 @@ export const Tidegate = async ({ client, directory }) => {
         continue
       }
       try {
-        const info = (await client.session.get({ path: { id: at } })).data
+        const info = (await inTime(client.session.get({ path: { id: at } }))).data
         if (!info || info.id !== at) return false
         if (info.parentID) parents.set(at, info.parentID)
         else roots.add(at)
@@ -128,7 +142,7 @@ export const Tidegate = async ({ client, directory }) => {
 
   const messages = async (session) => {
     try {
-      return (await client.session.messages({ path: { id: session } })).data || []
+      return (await inTime(client.session.messages({ path: { id: session } }))).data || []
     } catch {
       return []
     }
@@ -140,6 +154,7 @@ export const Tidegate = async ({ client, directory }) => {
     if (last) summarised.add(last.info.id)
     used.delete(session)
     await call("PostCompact", session, { trigger: "auto", summary })
+    if (!parents.has(session)) await call("SessionStart", session, { source: "compact" })
   }
 
   const onIdle = async (session) => {
@@ -157,10 +172,8 @@ export const Tidegate = async ({ client, directory }) => {
     }
     held.add(session)
     ours.add(answer.block)
-    await client.session.promptAsync({
-      path: { id: session },
-      body: { parts: [{ type: "text", text: answer.block }] },
-    })
+    const body = { parts: [{ type: "text", text: answer.block }] }
+    await inTime(client.session.promptAsync({ path: { id: session }, body }))
   }
 
   const safely = async (what) => {

@@ -32,7 +32,7 @@ const REGISTRATIONS: &[Registration] = &[
     Registration { event: EventKind::PreToolUse, matcher: Some("edit|write_file|notebook_edit"), gate: true },
     Registration {
         event: EventKind::PreToolUse,
-        matcher: Some("agent|workflow|ask_user_question|exit_worktree"),
+        matcher: Some("agent|workflow|create_sub_session|send_message|ask_user_question|exit_worktree"),
         gate: false,
     },
     advice(EventKind::PostToolUse),

@@ -86,7 +86,10 @@ impl Policy for CyclePolicy {
                 let tool = matches!(event.action, Action::Question);
                 Some(Needs { meter: true, tool, ..Needs::default() })
             }
-            (EventKind::UserPromptSubmit, Some(_)) => event.human_prompt().map(|_| Needs::default()),
+            (EventKind::UserPromptSubmit, Some(_)) => {
+                let reminds = marks.is_some_and(|marks| marks.session.may_remind(event));
+                (reminds || event.human_prompt().is_some()).then(Needs::default)
+            }
             (EventKind::UserPromptSubmit, None) => {
                 let waits = marks.is_some_and(|marks| {
                     let last = marks.cycle.last.as_ref();
@@ -123,9 +126,11 @@ impl Policy for CyclePolicy {
             (EventKind::PostToolUse, Some(stage)) => {
                 let mut verdict = note_use(facts, stage);
                 verdict.effects.extend(note_answer(facts, config, stage));
-                verdict
+                remind_also(marks, facts, stage, verdict)
             }
-            (EventKind::UserPromptSubmit, Some(stage)) => note_prompt(facts, config, stage),
+            (EventKind::UserPromptSubmit, Some(stage)) => {
+                remind_also(marks, facts, stage, note_prompt(facts, config, stage))
+            }
             (EventKind::UserPromptSubmit, None) => note_without_stage(facts, config, &marks.cycle),
             (EventKind::Stop, Some(stage)) => report_dropped(facts, decide_at_stop(facts, config, stage)),
             (EventKind::Stop, None) => report_dropped(facts, Verdict::silent("no cycle is under way here")),
@@ -160,6 +165,16 @@ fn remind_of_stage(stage: &ActiveStage) -> Verdict {
     let text = format!("Before this compaction: {}. `tidegate cycle status` shows it.", stage.key_fact());
     let say = Say { to: Audience::Model, text, weight: 90, explains: false, when_said: Vec::new() };
     Verdict { says: vec![say], ..Verdict::silent("a stage outlives the compaction") }
+}
+
+/// Where the start after the compaction was silent.
+fn remind_also(marks: &Marks, facts: &Facts<'_>, stage: &ActiveStage, verdict: Verdict) -> Verdict {
+    if !marks.session.may_remind(facts.event) {
+        return verdict;
+    }
+    let reminder = remind_of_stage(stage);
+    let says = [verdict.says, reminder.says].concat();
+    Verdict { says, because: reminder.because, ..verdict }
 }
 
 /// The project in which the session's stage began.

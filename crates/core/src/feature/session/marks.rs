@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::event::{Event, EventKind};
 use crate::feature::marks::RoomMarks;
 use crate::host::person::Person;
 use crate::host::window::HostSettings;
@@ -95,6 +96,8 @@ pub enum Note {
     Kept,
     /// A compaction began whose end only the transcript will tell.
     Compacting,
+    /// A compaction ended where no hook could speak: reminders wait for the next event that carries them.
+    Compacted,
     /// Entries of the flow that are not reviewed.
     Promote,
     /// Code was written, but no entry since.
@@ -255,6 +258,17 @@ impl Marks {
         }
     }
 
+    /// The model hears of nothing before the compaction any more, unless it is reminded at this event: the session's start, or, where
+    /// that is silent, the first prompt or tool result afterwards.
+    pub fn may_remind(&self, event: &Event<'_>) -> bool {
+        if event.kind == EventKind::SessionStart {
+            return event.follows_compaction();
+        }
+        self.notes.contains(&Note::Compacted)
+            && event.is_main_thread()
+            && matches!(event.kind, EventKind::UserPromptSubmit | EventKind::PostToolUse)
+    }
+
     /// Matches the skill's own name or `plugin:name`. With `own`, only calls of that agent count (`""` is the main
     /// thread).
     pub fn invoked(&self, skill: &str, own: Option<&str>) -> bool {
@@ -321,6 +335,7 @@ pub(in crate::feature) mod tests {
         prop_oneof![
             Just(Note::Lost),
             Just(Note::Kept),
+            Just(Note::Compacted),
             Just(Note::Flow),
             Just(Note::Promote),
             Just(Note::TopicLeft),

@@ -10,7 +10,7 @@ use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Needs};
 use crate::feature::marks::{Mark as AnyMark, Marks};
 use crate::feature::session::facts::SessionFacts;
-use crate::feature::session::marks::Mark;
+use crate::feature::session::marks::{Mark, Note};
 use crate::text::fnv;
 use crate::text::lang::Lang;
 
@@ -97,6 +97,9 @@ fn observe_session(facts: &Facts<'_>) -> Vec<Mark> {
     }
     if event.follows_compaction() {
         marks.push(Mark::Boundary(facts.now));
+        marks.extend((!event.is_heard()).then_some(Mark::Note(Note::Compacted)));
+    } else if known.is_some_and(|known| known.may_remind(event)) {
+        marks.push(Mark::NoteGiven(Note::Compacted));
     }
     if let Some(prompt) = event.human_prompt() {
         let lang = Lang::of_text(&prompt);

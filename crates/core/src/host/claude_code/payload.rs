@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use serde::de::{IgnoredAny, MapAccess, SeqAccess};
 
 use crate::event::status::ContextUse;
-use crate::text::json::{Field, LongText, Member, wire_key, wire_object};
+use crate::host::head::FirstText;
+use crate::text::json::{Field, LongText, Member, ObjectList, wire_key, wire_object};
 
 wire_object! {
     pub(super) struct Payload<'a> {
@@ -34,7 +35,7 @@ wire_object! {
         directory: Cow<'a, str>,
         worktree_path: Cow<'a, str>,
         stop_hook_active: bool,
-        background_tasks: BackgroundTasks<'a>,
+        background_tasks: ObjectList<WireTask<'a>>,
         last_assistant_message: LongText<'a>,
         compact_summary: LongText<'a>,
         context_tokens: u64,
@@ -82,44 +83,10 @@ wire_object! {
 }
 
 wire_object! {
-    pub(super) struct WireBlock<'a> {
-        text: LongText<'a>,
-    }
-}
-
-/// The first text in a list of blocks.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct FirstText<'a>(pub(super) Option<LongText<'a>>);
-
-impl<'de> Member<'de> for FirstText<'de> {
-    fn list<A: SeqAccess<'de>>(mut seq: A) -> Result<Option<Self>, A::Error> {
-        let mut first = None;
-        while let Some(block) = seq.next_element::<Field<WireBlock<'de>>>()? {
-            first = first.or_else(|| block.value()?.text.value());
-        }
-        Ok(Some(FirstText(first)))
-    }
-}
-
-wire_object! {
     pub(super) struct WireTask<'a> {
         id: Cow<'a, str>,
         kind as "type": Cow<'a, str>,
         status: Cow<'a, str>,
-    }
-}
-
-/// List items that are not objects are skipped.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct BackgroundTasks<'a>(pub(super) Vec<WireTask<'a>>);
-
-impl<'de> Member<'de> for BackgroundTasks<'de> {
-    fn list<A: SeqAccess<'de>>(mut seq: A) -> Result<Option<Self>, A::Error> {
-        let mut tasks = Vec::new();
-        while let Some(task) = seq.next_element::<Field<WireTask<'de>>>()? {
-            tasks.extend(task.value());
-        }
-        Ok(Some(BackgroundTasks(tasks)))
     }
 }
 

@@ -4,13 +4,10 @@ use std::borrow::Cow;
 
 use super::payload::{Payload, SentMessage, ToolInput};
 use super::question;
+use crate::event::EventKind;
 use crate::event::action::{Action, Exit, McpCall, ShellCommand};
-use crate::event::{EventKind, FailedStep};
 use crate::host::head;
 use crate::text::json::{Field, LongText};
-
-/// A longer command line is not inspected.
-const COMMAND_LONGEST: usize = 64 * 1024;
 
 /// Tools that start agents. Older versions call `Agent` `Task`; `Workflow` runs a script that starts many.
 pub const SPAWNING_TOOLS: &[&str] = &["Agent", "Task", "Workflow"];
@@ -56,7 +53,7 @@ pub(super) fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'
         Some(tool) => tool,
         None if kind == EventKind::UserPromptExpansion => {
             let name = std::mem::take(&mut payload.command_name);
-            return Action::Skill { name: skill(name.value()), failed: false };
+            return Action::Skill { name: head::skill_name(name.value()), failed: false };
         }
         None => return Action::Other,
     };
@@ -65,15 +62,15 @@ pub(super) fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'
     let known = |input: Field<ToolInput<'a>>| input.value().unwrap_or_default();
     match tool.as_ref() {
         "Edit" | "Write" | "MultiEdit" => {
-            Action::Edit(edited(input, "tool_input.file_path", |input| input.file_path))
+            Action::Edit(head::edited(input, "tool_input.file_path", |input| input.file_path))
         }
         "NotebookEdit" => {
-            Action::Edit(edited(input, "tool_input.notebook_path", |input| input.notebook_path))
+            Action::Edit(head::edited(input, "tool_input.notebook_path", |input| input.notebook_path))
         }
         "Bash" => Action::Command(shell_command(kind, payload, input)),
         "PowerShell" => Action::OtherShell(shell_command(kind, payload, input)),
         "Skill" => Action::Skill {
-            name: skill(known(input).skill.value()),
+            name: head::skill_name(known(input).skill.value()),
             failed: response.is_some_and(|response| response.success == Field::Value(false)),
         },
         name if SPAWNING_TOOLS.contains(&name) => {
@@ -125,7 +122,7 @@ fn shell_command<'a>(
 ) -> ShellCommand<'a> {
     let response = payload.tool_response.get();
     ShellCommand {
-        line: input.value().unwrap_or_default().command.get().and_then(|line| line.whole(COMMAND_LONGEST)),
+        line: head::command_line(&input.value().unwrap_or_default().command),
         exit: exit(kind, payload),
         output: [
             response.and_then(|response| response.stdout.get().copied()),
@@ -136,15 +133,6 @@ fn shell_command<'a>(
         background: response.and_then(|response| response.background_task.get().cloned()),
         duration: payload.duration_ms.get().copied(),
     }
-}
-
-/// An editing tool writes exactly one file.
-fn edited<'a>(
-    input: Field<ToolInput<'a>>,
-    member: &'static str,
-    path: impl FnOnce(ToolInput<'a>) -> Field<Cow<'a, str>>,
-) -> Result<Vec<Cow<'a, str>>, FailedStep> {
-    head::one_path(path(head::required(input, "tool_input")?), member)
 }
 
 /// A successful event means status 0, with one exception: the host takes a 1 from `grep`, `diff` and the like
@@ -188,13 +176,4 @@ fn failed_status(error: LongText<'_>) -> Exit {
         Some(0) | None => Exit::Unknown,
         Some(status) => Exit::Known(status),
     }
-}
-
-/// The model may write a skill as a person would type it, with a slash.
-fn skill(name: Option<Cow<'_, str>>) -> Option<Cow<'_, str>> {
-    let name = match name? {
-        Cow::Borrowed(name) => Cow::Borrowed(name.strip_prefix('/').unwrap_or(name)),
-        Cow::Owned(name) => Cow::Owned(name.strip_prefix('/').map(str::to_owned).unwrap_or(name)),
-    };
-    Some(name).filter(|name| !name.is_empty())
 }

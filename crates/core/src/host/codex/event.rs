@@ -12,9 +12,6 @@ use crate::host::{Host, head};
 use crate::shell;
 use crate::text::json::{Field, LongText, read_object};
 
-/// A longer command line is not inspected.
-const COMMAND_LONGEST: usize = 64 * 1024;
-
 /// The name for the shell, whatever the tool is called in the version.
 const SHELL: &str = "Bash";
 pub(super) const PATCH: &str = "apply_patch";
@@ -102,7 +99,7 @@ fn patched<'a>(input: Field<ToolInput<'a>>, cwd: Option<&str>) -> Result<Vec<Cow
 
 /// The payload has no exit status: Codex writes it into the rollout.
 fn shell_action<'a>(kind: EventKind, input: &Field<ToolInput<'a>>, response: Option<&'a str>) -> Action<'a> {
-    let line = input.get().and_then(|input| input.command.get()?.whole(COMMAND_LONGEST));
+    let line = input.get().and_then(|input| head::command_line(&input.command));
     let output = response.and_then(|json| serde_json::from_str::<Field<LongText<'a>>>(json).ok()?.value());
     if kind == EventKind::PostToolUse
         && let Some(name) = line.as_deref().and_then(read_skill)

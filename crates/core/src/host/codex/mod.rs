@@ -17,7 +17,7 @@ use crate::host::person::Person;
 use crate::host::transcript::{ConversationOrigin, Sought, TranscriptEntry, TranscriptParser};
 use crate::host::variables::{HostVariables, Lookup};
 use crate::host::window::{HostSettings, Window};
-use crate::host::{Host, HostWing, head};
+use crate::host::{Host, HostWing, common_reply, head};
 
 pub struct Wing;
 
@@ -54,19 +54,19 @@ impl HostWing for Wing {
     }
 
     fn channels(kind: EventKind) -> Channels {
-        reply::channels(kind)
+        reply::form(kind).channels()
     }
 
     fn deliverable(kind: EventKind, call: Call) -> Call {
-        reply::deliverable(kind, call)
+        reply::form(kind).deliverable(kind, call)
     }
 
     fn reply(kind: EventKind, answer: &Answer<'_>) -> Reply {
-        reply::reply(kind, answer)
+        reply::form(kind).reply(kind, answer)
     }
 
     fn refuse(model: &str, user: &str) -> Reply {
-        reply::refuse(model, user)
+        common_reply::refuse(model, user)
     }
 
     fn raw_tool(payload: &[u8]) -> RawTool<'_> {

@@ -15,9 +15,6 @@ use crate::host::{Host, head};
 use crate::text::json::{Field, LongText, Verbatim, read_object};
 use crate::time::Millis;
 
-/// A longer command line is not inspected.
-const COMMAND_LONGEST: usize = 64 * 1024;
-
 /// Copilot submits the reason of a blocked stop as a prompt, and writes it down as one. This beginning tells it from
 /// a person's.
 pub(super) const FEEDBACK: &str = "Stop hook feedback:\n";
@@ -168,7 +165,7 @@ fn shell_command<'a>(
         None => (Exit::Unknown, None),
     };
     ShellCommand {
-        line: members(input).command.get().and_then(|line| line.whole(COMMAND_LONGEST)),
+        line: head::command_line(&members(input).command),
         exit,
         output: [output, None, None],
         is_cut: output.is_some_and(|text| text.head(64).starts_with("Output too large")),

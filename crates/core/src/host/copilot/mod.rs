@@ -19,7 +19,7 @@ use crate::host::detect::{Signs, Traces};
 use crate::host::transcript::{ConversationOrigin, Sought, TranscriptEntry, TranscriptParser};
 use crate::host::variables::{HostVariables, Lookup};
 use crate::host::window::{HostSettings, Window};
-use crate::host::{Host, HostWing, head};
+use crate::host::{Host, HostWing, common_reply, head};
 
 pub struct Wing;
 
@@ -57,11 +57,11 @@ impl HostWing for Wing {
     }
 
     fn channels(kind: EventKind) -> Channels {
-        reply::channels(kind)
+        reply::form(kind).channels()
     }
 
     fn deliverable(kind: EventKind, call: Call) -> Call {
-        reply::deliverable(kind, call)
+        reply::form(kind).deliverable(kind, call)
     }
 
     fn reply(kind: EventKind, answer: &Answer<'_>) -> Reply {
@@ -69,7 +69,7 @@ impl HostWing for Wing {
     }
 
     fn refuse(model: &str, user: &str) -> Reply {
-        reply::refuse(model, user)
+        common_reply::refuse(model, user)
     }
 
     fn raw_tool(payload: &[u8]) -> RawTool<'_> {

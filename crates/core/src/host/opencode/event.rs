@@ -12,9 +12,6 @@ use crate::host::patch::{PATCH_LONGEST, patched_paths};
 use crate::host::{Host, head};
 use crate::text::json::{Field, LongText, Member, read_object, wire_key, wire_object};
 
-/// A longer command line is not inspected.
-const COMMAND_LONGEST: usize = 64 * 1024;
-
 /// opencode puts the name of an MCP server before the name of each of its tools.
 const OWN_SERVER: &str = "tidegate_";
 
@@ -60,10 +57,12 @@ fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'a> {
     let cwd = payload.cwd.get().map(AsRef::as_ref);
     let known = |input: Field<ToolInput<'a>>| input.value().unwrap_or_default();
     match tool.as_ref() {
-        "edit" | "write" | "multiedit" => Action::Edit(edited(input)),
+        "edit" | "write" | "multiedit" => {
+            Action::Edit(head::edited(input, "tool_input.filePath", |input| input.file_path))
+        }
         "apply_patch" | "patch" => Action::Edit(patched(input, cwd)),
         "bash" => Action::Command(ShellCommand {
-            line: known(input).command.get().and_then(|line| line.whole(COMMAND_LONGEST)),
+            line: head::command_line(&known(input).command),
             exit: exit(kind, payload),
             output: [payload.tool_output.get().copied(), None, None],
             is_cut: false,
@@ -98,11 +97,6 @@ fn exit(kind: EventKind, payload: &Payload<'_>) -> Exit {
     let whole = |code: &f64| code.fract() == 0.0 && (-2_147_483_648.0..=2_147_483_647.0).contains(code);
     let code = payload.exit.get().filter(|code| kind == EventKind::PostToolUse && whole(code));
     code.map_or(Exit::Unknown, |code| Exit::Known(*code as i32))
-}
-
-/// An editing tool writes exactly one file.
-fn edited(input: Field<ToolInput<'_>>) -> Result<Vec<Cow<'_, str>>, FailedStep> {
-    head::one_path(head::required(input, "tool_input")?.file_path, "tool_input.filePath")
 }
 
 /// Paths are relative to the working directory.

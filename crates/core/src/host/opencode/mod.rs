@@ -6,7 +6,7 @@ mod event;
 mod reply;
 
 use crate::event::action::RawTool;
-use crate::event::{Event, EventKind, UnreadableEvent};
+use crate::event::{Event, EventKind, Start, UnreadableEvent};
 use crate::host::answer::{Answer, Call, Channels, Reply};
 use crate::host::capability::{Capability, Support};
 use crate::host::detect::{Signs, Traces};
@@ -58,6 +58,11 @@ impl HostWing for Wing {
 
     fn refuse(model: &str, _: &str) -> Reply {
         reply::refuse(model)
+    }
+
+    /// The plugin hears of a compaction's end, and has no place for a text there.
+    fn hears_at(start: Start) -> bool {
+        start != Start::Compact
     }
 
     fn raw_tool(payload: &[u8]) -> RawTool<'_> {

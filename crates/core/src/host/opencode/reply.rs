@@ -1,9 +1,11 @@
-//! Answers for the plugin: one object with the members that it knows.
+//! Answers for the plugin: one object with the members that it knows. Before a call every answer is explicit, a yes, too: a
+//! program that ends without a word has checked nothing.
 
 use serde_json::{Map, Value};
 
 use crate::event::EventKind;
 use crate::host::answer::{Answer, Call, Channels, Reply};
+use crate::host::common_reply;
 
 /// The member that says no: before a call it fails, after a turn it becomes the next prompt.
 fn refusal(kind: EventKind) -> Option<&'static str> {
@@ -34,8 +36,10 @@ pub(super) fn reply(kind: EventKind, answer: &Answer<'_>) -> Reply {
     let mut output = Map::new();
     let denies = deliverable(kind, answer.call) == Call::Deny;
     if let Some(member) = refusal(kind).filter(|_| denies) {
-        let reason = if answer.reason.trim().is_empty() { "not now" } else { answer.reason };
-        output.insert(member.to_owned(), reason.into());
+        output.insert(member.to_owned(), common_reply::reason_of(answer).into());
+    }
+    if kind == EventKind::PreToolUse && !denies {
+        output.insert("pass".to_owned(), true.into());
     }
     if channels(kind).context && !answer.context.is_empty() {
         output.insert("context".to_owned(), answer.context.into());

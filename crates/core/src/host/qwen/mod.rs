@@ -4,7 +4,7 @@ mod capabilities;
 mod event;
 mod payload;
 mod reply;
-mod tools;
+pub mod tools;
 mod transcript;
 mod variables;
 mod window;
@@ -17,7 +17,7 @@ use crate::host::detect::{Signs, Traces};
 use crate::host::transcript::{ConversationOrigin, Sought, TranscriptEntry, TranscriptParser};
 use crate::host::variables::{HostVariables, Lookup};
 use crate::host::window::{HostSettings, Window};
-use crate::host::{Host, HostWing, head};
+use crate::host::{Host, HostWing, common_reply, head};
 
 pub use window::compaction_percent;
 
@@ -53,7 +53,7 @@ impl HostWing for Wing {
     }
 
     fn channels(kind: EventKind) -> Channels {
-        reply::channels(kind)
+        reply::form(kind).channels()
     }
 
     /// The system prompt is made once: what a hook says after a compaction is not in it (0.24.4).
@@ -62,15 +62,15 @@ impl HostWing for Wing {
     }
 
     fn deliverable(kind: EventKind, call: Call) -> Call {
-        reply::deliverable(kind, call)
+        reply::form(kind).deliverable(kind, call)
     }
 
     fn reply(kind: EventKind, answer: &Answer<'_>) -> Reply {
-        reply::reply(kind, answer)
+        reply::form(kind).reply(kind, answer)
     }
 
     fn refuse(model: &str, user: &str) -> Reply {
-        reply::refuse(model, user)
+        common_reply::refuse(model, user)
     }
 
     fn raw_tool(payload: &[u8]) -> RawTool<'_> {

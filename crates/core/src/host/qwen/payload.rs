@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use serde::de::{IgnoredAny, MapAccess, SeqAccess};
+use serde::de::{IgnoredAny, MapAccess};
 
-use crate::text::json::{Field, LongText, Member, Verbatim, wire_key, wire_object};
+use crate::text::json::{Field, LongText, Member, ObjectList, Verbatim, wire_key, wire_object};
 
 wire_object! {
     pub(super) struct Payload<'a> {
@@ -32,7 +32,7 @@ wire_object! {
         duration_ms: u64,
         stop_hook_active: bool,
         last_assistant_message: LongText<'a>,
-        background_tasks: BackgroundTasks<'a>,
+        background_tasks: ObjectList<WireTask<'a>>,
         compact_summary: LongText<'a>,
         context_limit: u64,
     }
@@ -51,6 +51,7 @@ wire_object! {
         name: Cow<'a, str>,
         topic_id: u64,
         prompt: LongText<'a>,
+        to: Cow<'a, str>,
     }
 }
 
@@ -61,49 +62,9 @@ wire_object! {
 }
 
 wire_object! {
-    pub(super) struct WireBlock<'a> {
-        text: LongText<'a>,
-    }
-}
-
-/// A text, or the first text of a list.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Said<'a>(Option<LongText<'a>>);
-
-impl<'a> Said<'a> {
-    pub(super) fn first(json: &'a str) -> Option<LongText<'a>> {
-        let text = || serde_json::from_str::<Field<LongText<'a>>>(json).ok()?.value();
-        text().or_else(|| serde_json::from_str::<Field<Said<'a>>>(json).ok()?.value()?.0)
-    }
-}
-
-impl<'de> Member<'de> for Said<'de> {
-    fn list<A: SeqAccess<'de>>(mut seq: A) -> Result<Option<Self>, A::Error> {
-        let mut first = None;
-        while let Some(block) = seq.next_element::<Field<WireBlock<'de>>>()? {
-            first = first.or_else(|| block.value()?.text.value());
-        }
-        Ok(Some(Said(first)))
-    }
-}
-
-wire_object! {
     pub(super) struct WireTask<'a> {
         id: Cow<'a, str>,
         status: Cow<'a, str>,
         agent_type: Cow<'a, str>,
-    }
-}
-
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct BackgroundTasks<'a>(pub(super) Vec<WireTask<'a>>);
-
-impl<'de> Member<'de> for BackgroundTasks<'de> {
-    fn list<A: SeqAccess<'de>>(mut seq: A) -> Result<Option<Self>, A::Error> {
-        let mut tasks = Vec::new();
-        while let Some(task) = seq.next_element::<Field<WireTask<'de>>>()? {
-            tasks.extend(task.value());
-        }
-        Ok(Some(BackgroundTasks(tasks)))
     }
 }

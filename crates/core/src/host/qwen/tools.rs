@@ -2,18 +2,76 @@
 
 use std::borrow::Cow;
 
-use super::payload::{Payload, Said, ToolInput, ToolResponse};
+use super::payload::{Payload, ToolInput, ToolResponse};
+use crate::event::EventKind;
 use crate::event::action::{Action, Exit, McpCall, ShellCommand};
-use crate::event::{EventKind, FailedStep};
-use crate::host::head;
+use crate::host::head::{self, FirstText};
 use crate::text::json::{Field, LongText};
-
-/// A longer command line is not inspected.
-const COMMAND_LONGEST: usize = 64 * 1024;
 
 pub(super) const SHELL: &str = "run_shell_command";
 pub(super) const EDITORS: [&str; 3] = ["edit", "write_file", "notebook_edit"];
 pub(super) const AGENT: &str = "agent";
+const MESSAGE: &str = "send_message";
+
+/// Tools that start agents: in this session, by a script, or in a session of their own (only with its server).
+pub const SPAWNING_TOOLS: &[&str] = &[AGENT, "workflow", "create_sub_session"];
+
+/// Tools that can give work to an agent that was started before. Skills run in the conversation itself (0.24.4), and the
+/// tools for a team only keep its lists: its members are started by `agent`.
+pub const AGENT_TOOLS: &[&str] = &[MESSAGE];
+
+/// Its other tools. A scenario fails at a tool that no list has, until its place is decided. Hooks hear of a tool that
+/// another one calls (`exec`, `tool_call`) by its own name.
+pub const OTHER_TOOLS: &[&str] = &[
+    "artifact",
+    "ask_user_question",
+    "cron_create",
+    "cron_delete",
+    "cron_list",
+    "display_image",
+    "edit",
+    "enter_plan_mode",
+    "enter_worktree",
+    "exec",
+    "exit_plan_mode",
+    "exit_worktree",
+    "get_goal",
+    "glob",
+    "grep_search",
+    "image_gen",
+    "list_agents",
+    "list_directory",
+    "loop_wakeup",
+    "lsp",
+    "monitor",
+    "notebook_edit",
+    "propose_goal",
+    "read_file",
+    "read_mcp_resource",
+    "record_artifact",
+    "record_source",
+    "report_findings",
+    "request_shutdown",
+    "run_shell_command",
+    "save_memory",
+    "skill",
+    "structured_output",
+    "task_create",
+    "task_list",
+    "task_stop",
+    "task_update",
+    "team_create",
+    "team_delete",
+    "team_plan_approval",
+    "todo_write",
+    "tool_call",
+    "tool_search",
+    "update_goal",
+    "web_fetch",
+    "web_search",
+    "write_file",
+    "zoom_image",
+];
 
 /// Moves members out of the tool's input.
 pub(super) fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'a> {
@@ -21,20 +79,29 @@ pub(super) fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'
     let input = std::mem::take(&mut payload.tool_input);
     let known = |input: Field<ToolInput<'a>>| input.value().unwrap_or_default();
     match tool.as_ref() {
-        "edit" | "write_file" => Action::Edit(edited(input, "tool_input.file_path", |input| input.file_path)),
+        "edit" | "write_file" => {
+            Action::Edit(head::edited(input, "tool_input.file_path", |input| input.file_path))
+        }
         "notebook_edit" => {
-            Action::Edit(edited(input, "tool_input.notebook_path", |input| input.notebook_path))
+            Action::Edit(head::edited(input, "tool_input.notebook_path", |input| input.notebook_path))
         }
         SHELL => Action::Command(shell_command(kind, payload, input)),
         // A skill that is not there has no event after it.
-        "skill" => Action::Skill { name: skill(known(input).skill.value()), failed: false },
-        AGENT | "workflow" => {
+        "skill" => Action::Skill { name: head::skill_name(known(input).skill.value()), failed: false },
+        name if SPAWNING_TOOLS.contains(&name) => {
             let ToolInput { description, subagent_type, name, .. } = known(input);
             Action::Spawn {
                 task: description.value().or(name.value()).unwrap_or_default(),
                 kind: subagent_type.value().unwrap_or_default(),
                 failed: false,
                 answer: said(&payload.tool_response),
+            }
+        }
+        MESSAGE => {
+            if gives_work(&known(input)) {
+                Action::Message
+            } else {
+                Action::Other
             }
         }
         "ask_user_question" => Action::Question,
@@ -54,26 +121,16 @@ pub(super) fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'
     }
 }
 
-/// An editing tool writes exactly one file.
-fn edited<'a>(
-    input: Field<ToolInput<'a>>,
-    member: &'static str,
-    path: impl FnOnce(ToolInput<'a>) -> Field<Cow<'a, str>>,
-) -> Result<Vec<Cow<'a, str>>, FailedStep> {
-    head::one_path(path(head::required(input, "tool_input")?), member)
+/// Not an answer to whoever leads the team.
+fn gives_work(input: &ToolInput<'_>) -> bool {
+    input.to.get().is_none_or(|to| to != "leader")
 }
 
-/// The model may write a skill as a person would type it, with a slash.
-fn skill(name: Option<Cow<'_, str>>) -> Option<Cow<'_, str>> {
-    let name = match name? {
-        Cow::Borrowed(name) => Cow::Borrowed(name.strip_prefix('/').unwrap_or(name)),
-        Cow::Owned(name) => Cow::Owned(name.strip_prefix('/').map(str::to_owned).unwrap_or(name)),
-    };
-    Some(name).filter(|name| !name.is_empty())
-}
-
+/// A text, or the first text of a list.
 fn said<'a>(response: &Field<ToolResponse<'a>>) -> Option<LongText<'a>> {
-    response.get()?.content.get().and_then(|content| Said::first(content.0))
+    let json = response.get()?.content.get()?.0;
+    let text = || serde_json::from_str::<Field<LongText<'a>>>(json).ok()?.value();
+    text().or_else(|| serde_json::from_str::<Field<FirstText<'a>>>(json).ok()?.value()?.0)
 }
 
 /// Begins the answer about a command that runs on in the background.
@@ -94,7 +151,7 @@ fn shell_command<'a>(
     let head = output.map(|text| text.head(256)).filter(|head| head.starts_with(STARTED));
     let task = head.as_deref().and_then(|head| head.lines().find_map(|line| line.strip_prefix("id: ")));
     ShellCommand {
-        line: input.value().unwrap_or_default().command.get().and_then(|line| line.whole(COMMAND_LONGEST)),
+        line: head::command_line(&input.value().unwrap_or_default().command),
         exit: report.map_or(Exit::Unknown, exit),
         output: [output, None, payload.error.get().copied()],
         is_cut: output.is_some_and(|text| text.head(64).starts_with(CUT)),

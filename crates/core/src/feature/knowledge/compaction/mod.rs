@@ -598,7 +598,9 @@ fn end_silent_compaction(facts: &Facts<'_>, config: &Config) -> Verdict {
     }
     let mut verdict = report_recovery(facts);
     give_back_at_start(facts, config, &mut verdict);
-    verdict.effects.extend([ended, Effect::mark(SessionMark::Boundary(facts.now))]);
+    let notes = [SessionMark::Boundary(facts.now), SessionMark::Note(Note::Compacted)];
+    verdict.effects.push(ended);
+    verdict.effects.extend(notes.map(Effect::mark));
     verdict
 }
 

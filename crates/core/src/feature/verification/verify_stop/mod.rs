@@ -53,12 +53,16 @@ impl Policy for VerifyStop {
                 let verification = own::Needs { checks: unverified, ..own::Needs::default() };
                 Some(Needs { verification, ..Needs::default() })
             }
+            EventKind::SessionStart | EventKind::UserPromptSubmit | EventKind::PostToolUse
+                if unverified
+                    && event.is_main_thread()
+                    && marks.is_some_and(|marks| marks.session.may_remind(event)) =>
+            {
+                Some(Needs::default())
+            }
             EventKind::PostToolUse if event.is_main_thread() && may_advise(event, marks) => {
                 let verification = own::Needs { checks: true, ..own::Needs::default() };
                 Some(Needs { verification, ..Needs::default() })
-            }
-            EventKind::SessionStart if event.is_main_thread() && event.follows_compaction() && unverified => {
-                Some(Needs::default())
             }
             _ => None,
         }
@@ -69,13 +73,15 @@ impl Policy for VerifyStop {
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
+        let marks = facts.marks.value();
+        let reminds = marks.is_some_and(|marks| marks.session.may_remind(facts.event));
         match facts.event.kind {
-            EventKind::PostToolUse => advise_after_edit(facts, config),
-            EventKind::SessionStart => {
-                let marks = facts.marks.value().map(|marks| &marks.verification);
-                let changes = marks.and_then(|marks| marks.changes.as_ref());
+            EventKind::SessionStart | EventKind::UserPromptSubmit | EventKind::PostToolUse if reminds => {
+                let changes = marks.and_then(|marks| marks.verification.changes.as_ref());
+                let changes = changes.filter(|_| !is_checked_now(facts, config));
                 changes.map_or_else(|| Verdict::silent("no code was edited"), remind_after_compaction)
             }
+            EventKind::PostToolUse => advise_after_edit(facts, config),
             _ => judge_stop(facts, config),
         }
     }
@@ -388,6 +394,12 @@ pub fn example_commands(
 }
 
 /// The summary may have lost that code is unverified.
+/// This call was a check that passed.
+fn is_checked_now(facts: &Facts<'_>, config: &Config) -> bool {
+    let marks = bookkeeping::marks(facts, config);
+    marks.iter().any(|mark| matches!(mark, Mark::Checked(_)))
+}
+
 fn remind_after_compaction(changes: &ChangeSet) -> Verdict {
     let text = match changes.failure() {
         Some(_) => format!("Before this compaction, {}.", words::failed_since(Lang::En, changes)),

@@ -80,7 +80,9 @@ impl Policy for WorkflowGate {
                 Some(needs)
             }
             EventKind::PostToolUse | EventKind::PostToolUseFailure | EventKind::UserPromptSubmit => {
-                if is_prompt_below(event, attached) {
+                let reminds =
+                    attached.is_some() && marks.is_some_and(|marks| marks.session.may_remind(event));
+                if reminds || is_prompt_below(event, attached) {
                     return Some(Needs { workflow: true, ..Needs::default() });
                 }
                 let failed =
@@ -106,7 +108,7 @@ impl Policy for WorkflowGate {
             Known::Absent => None,
             Known::Broken(_) => return Verdict::silent("the session's state cannot be read"),
         };
-        match (facts.event.kind, attached) {
+        let verdict = match (facts.event.kind, attached) {
             (EventKind::PreToolUse, _) => agent_spawn::decide_spawn(facts, config, attached),
             (EventKind::SessionStart, Some(attached)) if facts.event.follows_compaction() => {
                 remind_after_boundary(facts, attached)
@@ -124,8 +126,25 @@ impl Policy for WorkflowGate {
             }
             (EventKind::PostToolUse, _) => manifest_write::decide_manifest_write(facts, config, attached),
             _ => Verdict::silent("no workflow is under way here"),
+        };
+        match attached {
+            Some(attached) if facts.event.start.is_none() && may_remind(facts) => {
+                remind_also(verdict, remind_after_boundary(facts, attached))
+            }
+            _ => verdict,
         }
     }
+}
+
+fn may_remind(facts: &Facts<'_>) -> bool {
+    facts.marks.value().is_some_and(|marks| marks.session.may_remind(facts.event))
+}
+
+/// Where the start after the compaction was silent.
+fn remind_also(verdict: Verdict, reminder: Verdict) -> Verdict {
+    let says = [verdict.says, reminder.says].concat();
+    let effects = [verdict.effects, reminder.effects].concat();
+    Verdict { says, effects, because: reminder.because, ..verdict }
 }
 
 fn is_prompt_below(event: &Event<'_>, attached: Option<&AttachedWorkflow>) -> bool {
