@@ -293,7 +293,8 @@ fn enter(reader: &mut SessionReader, line: &BoundedLine<'_>) {
 
 fn find_host(line: &BoundedLine<'_>) -> Option<Host> {
     let BoundedLine::Whole(line) = line else { return None };
-    Host::ALL.iter().copied().find(|host| host.wrote(line))
+    // Qwen Code's lines have all that Claude Code's have.
+    Host::ALL.iter().rev().copied().find(|host| host.wrote(line))
 }
 
 fn glance(file: &TranscriptFile, notify: Notify<'_>) -> Result<(Glanced, Vec<SeenFile>), Halt> {

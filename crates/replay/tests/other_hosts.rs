@@ -68,29 +68,31 @@ impl Rollout {
     fn patches(self, files: &[&str]) -> Rollout {
         let changes: Vec<String> = files.iter().map(|file| format!("*** Add File: {file}\n+x\n")).collect();
         let patch = format!("*** Begin Patch\n{}*** End Patch", changes.concat());
-        let call = json!({"type": "custom_tool_call", "name": "apply_patch", "call_id": "p", "input": patch});
-        let done = json!({"type": "custom_tool_call_output", "call_id": "p", "output": "Exit code: 0\nOutput:\nSuccess."});
+        let id = format!("p{}", self.0.len());
+        let call = json!({"type": "custom_tool_call", "name": "apply_patch", "call_id": id, "input": patch});
+        let done = json!({"type": "custom_tool_call_output", "call_id": id, "output": "Exit code: 0\nOutput:\nSuccess."});
         self.line("response_item", call).line("response_item", done)
     }
 
     /// `None`: the command still runs when its call returns.
     fn runs(self, line: &str, status: Option<i32>) -> Rollout {
+        let id = format!("c{}", self.0.len());
         let arguments = json!({ "cmd": line }).to_string();
         let call =
-            json!({"type": "function_call", "name": "exec_command", "arguments": arguments, "call_id": "c"});
+            json!({"type": "function_call", "name": "exec_command", "arguments": arguments, "call_id": id});
         let head = status.map_or("Process running with session ID 7".to_owned(), |status| {
             format!("Process exited with code {status}")
         });
         let made = self.line("response_item", call);
         let made = match status {
             Some(status) => {
-                let item = json!({"type": "CommandExecution", "id": "c", "exit_code": status});
+                let item = json!({"type": "CommandExecution", "id": id, "exit_code": status});
                 made.line("event_msg", json!({"type": "item_completed", "item": item}))
             }
             None => made,
         };
         let output = format!("Chunk ID: 1\n{head}\nOutput:\nsome words\n");
-        made.line("response_item", json!({"type": "function_call_output", "call_id": "c", "output": output}))
+        made.line("response_item", json!({"type": "function_call_output", "call_id": id, "output": output}))
     }
 
     fn compacts(self, summary: &str) -> Rollout {
@@ -183,7 +185,7 @@ fn of_copilot(status: i32) -> Vec<Value> {
             json!({"sessionId": "s2", "copilotVersion": "1.0.102", "context": {"cwd": FOLDER, "branch": "main"}}),
         ),
         ("user.message", json!({"content": "Add the login page. No new dependencies.", "delivery": "idle"})),
-        ("session.usage_record", usage(60_000)),
+        ("session.usage_record", usage(100_000)),
         ("assistant.message", says("adding", json!([create, test]))),
         (
             "tool.execution_complete",
@@ -210,10 +212,10 @@ fn events_of_copilot_have_turns_compactions_and_a_curve() {
     let report = replay_lines(&of_copilot(0));
     let session = &report.session_list[0];
     assert_eq!((session.host, session.window), ("copilot", Some(128_000)));
-    assert_eq!(session.curve, [60_000, 120_000, 20_000]);
+    assert_eq!(session.curve, [100_000, 120_000, 20_000]);
     assert_eq!((report.stops.verified, report.compactions.all), (1, 1));
     assert_eq!(session.compactions[0].tokens_before, Some(120_000));
-    assert!(session.compactions[0].warned, "120,000 of 128,000 tokens are late");
+    assert!(session.compactions[0].warned, "it compacts at 102,400");
     let failed = replay_lines(&of_copilot(1));
     assert_eq!((failed.stops.untested, failed.session_list[0].untested[0].cause.as_str()), (1, "failed"));
 }
