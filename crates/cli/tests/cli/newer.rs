@@ -1,7 +1,7 @@
 //! Files of a newer version: each is refused in words or left alone, by hooks and commands alike, and never written over.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::Path;
 
 use crate::answer::Ran;
 use crate::fixtures;
@@ -19,7 +19,7 @@ const EVENTS: [&str; 6] = [
 ];
 
 /// Puts the file there, plays a session over it, runs the commands, and returns what they said.
-fn play(sandbox: &Sandbox, file: &PathBuf, text: &str, commands: &[&[&str]]) -> Vec<Ran> {
+fn play(sandbox: &Sandbox, file: &Path, text: &str, commands: &[&[&str]]) -> Vec<Ran> {
     fs::create_dir_all(file.parent().expect("a folder")).expect("a new folder");
     fs::write(file, text).expect("a new file");
     for capture in EVENTS {
@@ -30,7 +30,7 @@ fn play(sandbox: &Sandbox, file: &PathBuf, text: &str, commands: &[&[&str]]) -> 
     commands.iter().map(|args| sandbox.run(args)).collect()
 }
 
-fn now(file: &PathBuf) -> String {
+fn now(file: &Path) -> String {
     fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }
 
@@ -42,7 +42,7 @@ fn a_config_keeps_what_this_version_does_not_know() {
         "[teleport]\nbeam = true\n\n[skill_gate]\nradius = 3\n\n[skill_gate.require]\ncode = [\"rules\"]\n";
     let ran = play(&sandbox, &file, text, &[&["doctor"], &["config", "show"]]);
     assert_eq!(now(&file), text);
-    let said = ran.iter().map(|ran| format!("{}{}", ran.stdout, ran.stderr)).collect::<String>();
+    let said = ran.iter().flat_map(|ran| [ran.stdout.as_str(), &ran.stderr]).collect::<String>();
     assert!(said.contains("teleport") && said.contains("radius"), "{said}");
     // What it does know counts.
     assert!(ran[1].stdout.contains("rules"), "{ran:?}");

@@ -175,11 +175,9 @@ fn read_only() {
             sandbox = as_another_person(sandbox);
         }
         let sandbox = sandbox.with("TIDEGATE_STATE_DIR", above.join("state"));
-        let (step, journal) = match exists {
-            false => ("the state directory cannot be used", Journal::Fails),
-            true => ("the session's state cannot be used", Journal::Fails),
-        };
-        gate_closed_advice_silent(sandbox, step, journal);
+        let step =
+            if exists { "the session's state cannot be used" } else { "the state directory cannot be used" };
+        gate_closed_advice_silent(sandbox, step, Journal::Fails);
         // So that the sandbox can be removed.
         if above.exists() {
             lock(&above, 0o700);
