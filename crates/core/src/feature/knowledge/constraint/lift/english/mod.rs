@@ -7,11 +7,11 @@ mod act;
 mod clause;
 mod gist;
 
-use super::ConstraintKind;
+use super::{ConstraintKind, is_sibling};
 use crate::text::word_list::{Words, among};
 use act::{ALLOWED, Act, GENERAL, PLACES, Place, acts, head_of, subject};
 use clause::{ADVERBS, DENIALS, Token, clauses, content, has, is_alike, owned, word};
-use gist::{Gist, LANGUAGES, is_path};
+use gist::{Gist, LANGUAGES};
 
 /// They stand for what the person asked for.
 const RULES: Words = "rule rules limit limits constraint constraints restriction restrictions requirement requirements said ban \
@@ -508,11 +508,11 @@ impl Gist {
         let within = |name: &str| {
             self.path.as_deref().is_some_and(|path| name.starts_with(path.trim_end_matches('/')))
         };
-        if self.path.is_some() && among(CHANGE, verb) {
+        if let Some(path) = self.path.as_deref().filter(|_| among(CHANGE, verb)) {
             // "Also change packages/web", where only packages/api was to be changed.
             let place = act.places.iter().filter(|(place, _)| among(PLACES, place));
             let mut targets = act.object.iter().chain(place.flat_map(|(_, stems)| stems));
-            if targets.any(|name| is_path(name) && !within(name)) {
+            if targets.any(|name| is_sibling(name, path) && !within(name)) {
                 return true;
             }
         }
