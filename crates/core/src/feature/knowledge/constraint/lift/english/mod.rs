@@ -62,7 +62,7 @@ const AREAS: Words = "frontend backend server client web mobile io android css h
 /// Another one of the same kind.
 const OTHERS: Words = "stag dev local temp temporary internal privat own feature fork sandbox demo helper scratch test unit except main-test";
 
-const LIBRARIES: Words = "dependency packag librar library gem crat modul plugin";
+const LIBRARIES: Words = "dependency packag librar library gem crat plugin";
 
 /// What a sentence takes back.
 pub(super) struct Lift {
