@@ -46,8 +46,8 @@ pub(crate) fn evaluate() -> Done {
             let examples = read_examples(&part_file(part, language), language)?;
             let counts = Counts::of(&examples, !is_held_out);
             print::line(&format!("{language}, {part}: {}", counts.summary()));
-            // The batch of the reviewers is too small for a goal.
-            if is_held_out && !part.starts_with("readers") {
+            // The batches of the reviewers and of the week are too small for a goal: one sentence is several per cent.
+            if is_held_out && !part.starts_with("readers") && !part.starts_with("week") {
                 missed.extend(
                     counts.missed_goals().into_iter().map(|what| format!("{language}, {part}: {what}")),
                 );

@@ -130,7 +130,8 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
         "stop" if next == "before" => words.opens(at),
         "stop" => {
             let is_complaint = among("wasting kidding joking lying pretending complaining whining being", next);
-            words.opens(at) && next.ends_with("ing") && next.len() > 5 && !is_complaint
+            let ends = words.rest(at).iter().any(|word| among("after once when", word));
+            words.opens(at) && next.ends_with("ing") && next.len() > 5 && !is_complaint && !ends
         }
         "leave" => {
             let is_last = words.rest(at) == ["leave", "it"] && at + 2 == words.words.len() && at > 0;
@@ -195,6 +196,10 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
         "allowed" if words.has("i'm i am") => false,
         "allowed" => among("not isn't aren't", before) || words.has("not") && words.has("you're you"),
         "ask" => {
+            // "Ask the user before …" is built.
+            if among("the users them people customers for", next) && !words.rest(at).iter().any(|word| among("me my", word)) {
+                return false;
+            }
             let first = matches!(words.rest(at), ["ask", "first"] | ["ask", "me", "first"]);
             first && among("for when before if", words.head(at).first().unwrap_or(&""))
                 || words.opens(at)
@@ -301,6 +306,10 @@ const REPEATED: &str = "commit run test push format lint check ask stop rebuild"
 /// They measure code.
 const UNITS: &str = "lines line chars characters columns words sentences files commits";
 
+/// What the product deals with.
+const THINGS: &str =
+    "page pages order orders invoice invoices item items product products card row booking post account slug";
+
 /// What a person works with, and its singular after "one" and "each".
 const WORK: &str = "pr commit step change diff file test function branch module ticket patch";
 
@@ -351,7 +360,7 @@ fn starts_with_digit(word: &str) -> bool {
 fn forbids(words: &Words<'_>, at: usize, verb: usize) -> bool {
     const OTHER: &str = "| worry mind know think care see get understand forget like hesitate bother need remember matter be you we \
                          they panic wait work recall believe trust wanna feel agree seem exist really recognise recognize give \
-                         rush stress overthink laugh judge blame show display render redirect hide highlight animate scroll";
+                         rush let allow permit accept crash stress overthink laugh judge blame show display render redirect hide highlight animate scroll";
     let word = words.at(verb);
     if word == "you" && words.at(verb + 1) == "dare" {
         return true;
@@ -454,8 +463,7 @@ fn forbids_with_never(words: &Words<'_>, at: usize) -> bool {
 }
 
 /// What a program does, more often than Claude.
-const PRODUCT: &str =
-    "show shows display render redirect hide appear close load fires arrives works happens finishes returns";
+const PRODUCT: &str = "show shows display render redirect hide appear close load fires arrives works happens finishes returns return sort lowercase uppercase trim round escape sanitize throw";
 
 fn forbids_with_no(words: &Words<'_>, at: usize) -> bool {
     const OTHER: &str = "problem problems idea need worries luck way doubt matter wonder one thanks thank it it's that that's this the i \
@@ -471,6 +479,7 @@ fn forbids_with_no(words: &Words<'_>, at: usize) -> bool {
     // "When I save, no request goes out."
     if among("when if after since while because although once whenever still somehow", words.at(0)) && at > 0
         || rest.iter().take(4).any(|word| among(HAPPENS, word))
+        || rest.get(1).is_some_and(|word| *word == "run")
     {
         return false;
     }
@@ -593,7 +602,10 @@ fn requires_with_have(words: &Words<'_>, at: usize) -> bool {
     if next != "to" {
         // "Any change needs my approval."
         return word.starts_with("need")
-            && (quantified && head.len() > 1 || among("my approval", next))
+            && (quantified
+                && head.len() > 1
+                && !head.iter().any(|word| among(PEOPLE, word) || among(THINGS, word))
+                || among("my approval", next))
             && !words.has("i if whether check");
     }
     let repeats = words.words.windows(2).any(|pair| among("every each", pair[0]) && pair[1] == "time");

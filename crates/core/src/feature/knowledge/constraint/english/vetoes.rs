@@ -190,7 +190,7 @@ fn stands_alone(rest: &str) -> bool {
 /// What another person, a text or a program says, a guess, or a question without a question mark.
 pub(super) fn is_report(words: &Words<'_>) -> bool {
     const ASKS: &str =
-        "why what how where who whose is does isn't doesn't which assume suppose imagine maybe perhaps";
+        "turns why what how where who whose is does isn't doesn't which assume suppose imagine maybe perhaps";
     if among(ASKS, words.at(0)) && words.at(1) != CLAUSE {
         return true;
     }

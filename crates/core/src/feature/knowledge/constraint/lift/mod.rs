@@ -22,6 +22,12 @@ fn is_about(shared: usize, named: usize, length: usize, names_rule: bool) -> boo
     shared > 0 && shared * 3 >= least_named && shared * least >= length
 }
 
+/// Whether `word` is a path as `path` is one, not two words with a stroke between them.
+fn is_sibling(word: &str, path: &str) -> bool {
+    let root = |path: &str| path.split('/').next().map(str::to_owned);
+    word.contains('/') && (word.ends_with('/') || word.contains('.') || root(word) == root(path))
+}
+
 /// The constraints of `known` that `sentence` takes back, which comes after `before`. `restates`: whether it is itself a constraint.
 pub(super) fn lifted_by<'k, C: AsRef<str>>(
     known: &'k [C],

@@ -117,7 +117,7 @@ impl Gist {
     }
 }
 
-pub(super) fn is_path(word: &str) -> bool {
+fn is_path(word: &str) -> bool {
     word.contains('/') && word.len() > 2
 }
 

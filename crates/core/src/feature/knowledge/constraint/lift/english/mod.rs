@@ -7,11 +7,11 @@ mod act;
 mod clause;
 mod gist;
 
-use super::ConstraintKind;
+use super::{ConstraintKind, is_sibling};
 use crate::text::word_list::{Words, among};
 use act::{ALLOWED, Act, GENERAL, PLACES, Place, acts, head_of, subject};
 use clause::{ADVERBS, DENIALS, Token, clauses, content, has, is_alike, owned, word};
-use gist::{Gist, LANGUAGES, is_path};
+use gist::{Gist, LANGUAGES};
 
 /// They stand for what the person asked for.
 const RULES: Words = "rule rules limit limits constraint constraints restriction restrictions requirement requirements said ban \
@@ -62,7 +62,7 @@ const AREAS: Words = "frontend backend server client web mobile io android css h
 /// Another one of the same kind.
 const OTHERS: Words = "stag dev local temp temporary internal privat own feature fork sandbox demo helper scratch test unit except main-test";
 
-const LIBRARIES: Words = "dependency packag librar library gem crat modul plugin";
+const LIBRARIES: Words = "dependency packag librar library gem crat plugin";
 
 /// What a sentence takes back.
 pub(super) struct Lift {
@@ -508,11 +508,11 @@ impl Gist {
         let within = |name: &str| {
             self.path.as_deref().is_some_and(|path| name.starts_with(path.trim_end_matches('/')))
         };
-        if self.path.is_some() && among(CHANGE, verb) {
+        if let Some(path) = self.path.as_deref().filter(|_| among(CHANGE, verb)) {
             // "Also change packages/web", where only packages/api was to be changed.
             let place = act.places.iter().filter(|(place, _)| among(PLACES, place));
             let mut targets = act.object.iter().chain(place.flat_map(|(_, stems)| stems));
-            if targets.any(|name| is_path(name) && !within(name)) {
+            if targets.any(|name| is_sibling(name, path) && !within(name)) {
                 return true;
             }
         }

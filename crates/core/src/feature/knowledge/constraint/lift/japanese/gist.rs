@@ -3,7 +3,7 @@
 use super::text::{GENERAL, all_runs, clauses, mentions, names, plain, runs};
 use super::{Part, without_reason};
 use crate::feature::knowledge::constraint::japanese::contains_any;
-use crate::feature::knowledge::constraint::lift::{ConstraintKind, is_about};
+use crate::feature::knowledge::constraint::lift::{ConstraintKind, is_about, is_sibling};
 use crate::text::japanese::is_hiragana;
 use crate::text::word_list::{Words, among, each_word};
 
@@ -338,10 +338,9 @@ impl Gist {
 
     fn is_exceeded_by(&self, clause: &str, verb: Option<&str>, is_permission: bool) -> bool {
         let changes = verb.is_some_and(|verb| among(CHANGES, verb));
-        let is_path = |run: &str| run.is_ascii() && run.contains(['/', '.']);
-        let own = self.words().find(|run| is_path(run));
+        let own = self.words().find(|run| run.is_ascii() && run.contains('/'));
         if let Some(own) = own {
-            let mut paths = runs(clause).into_iter().filter(|run| is_path(run));
+            let mut paths = runs(clause).into_iter().filter(|run| is_sibling(run, own));
             if changes && contains_any(clause, "も を") && paths.any(|path| !path.starts_with(own.as_str()))
             {
                 return true;
