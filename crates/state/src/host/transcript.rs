@@ -1,5 +1,6 @@
 //! Searches in the transcript of a session, from its end.
 
+use std::io::{BufRead, BufReader, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -59,10 +60,12 @@ pub fn read_exit(host: Host, path: &Path, call: &str, in_time: &dyn Fn() -> bool
 /// Whether a person is there, by the first line.
 pub fn read_person(host: Host, path: &Path) -> Person {
     /// It may hold the host's instructions to the model.
-    const LONGEST: usize = 1024 * 1024;
+    const LONGEST: u64 = 1024 * 1024;
     let Ok(file) = bounded::open(path) else { return Person::Unknown };
-    match BoundedLines::new(file, LONGEST).next_line() {
-        Ok(Some(BoundedLine::Whole(line))) => host.person(line),
+    // In small pieces: every hook asks, and a reader of whole transcripts would fill a quarter of a megabyte first.
+    let mut line = Vec::new();
+    match BufReader::new(file.take(LONGEST)).read_until(b'\n', &mut line) {
+        Ok(length) if (length as u64) < LONGEST => host.person(&line),
         _ => Person::Unknown,
     }
 }
