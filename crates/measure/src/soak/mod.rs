@@ -38,13 +38,14 @@ const AT_ONCE: usize = 8;
 const REQUEST_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Runs of an empty process at the end of a slice.
-const EMPTY_RUNS: u32 = 400;
+const EMPTY_RUNS: u32 = 300;
 
 /// Each is a new session; the largest count of the probes is taken, because a hook that misses its deadline under valgrind does less.
 const PROBES: u64 = 2;
 
-/// Numbers of the sessions that are only counted.
-const FIRST_PROBE: u64 = 900_000;
+/// Numbers of the sessions that are only counted: all in one project, and with the same words.
+const FIRST_PROBE: u64 = 600 * BETWEEN_PROBES;
+const BETWEEN_PROBES: u64 = 1560;
 
 struct Options {
     minutes: u64,
@@ -141,11 +142,14 @@ impl Soak {
     fn run(&self, options: &Options) -> Done<Vec<Slice>> {
         let mut companions = Companions::start(&self.stage, &self.program)?;
         let length = Duration::from_secs(options.minutes * 60) / SLICES as u32;
+        let start = Instant::now();
         let mut slices = Vec::new();
         for number in 0..SLICES {
             let first = options.sessions * number / SLICES + 1;
             let after = options.sessions * (number + 1) / SLICES + 1;
-            let slice = self.slice(number, first..after, length, &mut companions)?;
+            // What measuring took is missing from the next slice, so that the whole takes as long as was asked for.
+            let left = (length * (number as u32 + 1)).saturating_sub(start.elapsed()).max(length / 3);
+            let slice = self.slice(number, first..after, left, &mut companions)?;
             print::line(&slices::row(slices.len() + 1, &slice));
             slices.push(slice);
         }
@@ -308,7 +312,10 @@ impl Soak {
     fn count_instructions(&self, slice: u64) -> Done<u64> {
         let mut most = 0;
         for probe in 0..PROBES {
-            let session = SoakSession::new(FIRST_PROBE + slice * PROBES + probe, &self.stage.at(""))?;
+            let session = SoakSession::new(
+                FIRST_PROBE + (slice * PROBES + probe) * BETWEEN_PROBES,
+                &self.stage.at(""),
+            )?;
             let mut sum = 0;
             for step in session.steps()?.into_iter().take(4) {
                 session.write_lines(&step)?;
