@@ -11,6 +11,7 @@ mod e2e;
 mod hosts;
 mod installs;
 mod layers;
+mod long;
 mod notices;
 mod package;
 mod passed;
@@ -62,6 +63,13 @@ Usage: cargo xtask COMMAND
   eval-search [--misses] [--json] [--fresh | --fresh-2 | --set DIR]
                              recall and rank of the memory's search on the queries of corpus/search, beside a plain BM25;
                              of DIR only the figures are shown
+  long [PART]                what takes longer than a change should wait for; CI leaves it out. Without PART, all three:
+    long soak [--minutes N] [--sessions N] [--program FILE]
+                             10,000 sessions in an hour, several at once: fails if memory, files or processor time grow, or
+                             something is lost
+    long double              two builds of this commit in two folders, byte for byte
+    long fuzz [--seconds N] [LAW…]
+                             each parser under a fuzzer, from the inputs in crates/parser-laws
   recovery                   what survives a compaction on the real client, with and without Tidegate
   bench [--runs N]           times, growth, memory and 32 hooks at once, beside the goals
   bench store [--sizes A,B] [--runs N] [--only TEXT] [--in FOLDER] [--processes]
@@ -121,6 +129,7 @@ fn dispatch(arguments: &[String]) -> Done {
             | "eval-search" | "bench" | "replay-corpus",
             ..,
         ] => measure(&words),
+        ["long", rest @ ..] => long::run(rest),
         ["recovery"] => recovery::run(),
         _ => Err(failure::no_such_command(&words)),
     }

@@ -149,6 +149,30 @@ fn only_what_arrives_counts_as_said() {
     assert_eq!(Host::OpenCode.refuse("could not check", "").stdout, r#"{"deny":"could not check"}"#);
 }
 
+/// For pass, ask, deny and halt.
+#[test]
+fn every_event_with_every_call() {
+    for kind in EventKind::ALL {
+        let said = [Call::Pass, Call::Ask, Call::Deny, Call::Halt].map(|call| {
+            let answer = Answer { call, reason: "REASON", context: "CONTEXT", user: "MESSAGE" };
+            Host::OpenCode.reply(*kind, &answer).stdout
+        });
+        let deny = r#"{"deny":"REASON"}"#;
+        let block = r#"{"block":"REASON"}"#;
+        let expected = match kind {
+            EventKind::PreToolUse => ["", deny, deny, deny],
+            // A halt lets the turn end.
+            EventKind::Stop => ["", block, block, ""],
+            EventKind::SessionStart
+            | EventKind::UserPromptSubmit
+            | EventKind::PostToolUse
+            | EventKind::PreCompact => [r#"{"context":"CONTEXT"}"#; 4],
+            _ => [""; 4],
+        };
+        assert_eq!(said, expected, "{kind:?}");
+    }
+}
+
 fn value() -> impl Strategy<Value = Value> {
     prop_oneof![
         Just(Value::Null),

@@ -11,6 +11,7 @@ mod phase;
 mod question;
 mod replay;
 mod search;
+mod soak;
 mod stage;
 
 use std::process::ExitCode;
@@ -50,6 +51,7 @@ fn dispatch() -> Done {
         ["bench", "store", rest @ ..] => bench::store::run(rest),
         ["bench", "team", rest @ ..] => bench::store::run_team(rest),
         ["bench", "replay", rest @ ..] => bench::store::run_replay(rest),
+        ["soak", rest @ ..] => soak::run(rest),
         ["bench", "serve", rest @ ..] => bench::pages::run(rest),
         ["bench", rest @ ..] if matches!(rest.first(), Some(&("worker" | "import"))) => {
             bench::store::run_recording(rest)

@@ -484,3 +484,69 @@ fn how_to_ask(host: Host, request: &ApprovalRequest) -> String {
 fn say(to: Audience, text: String) -> Say {
     Say { to, text, weight: 90, explains: true, when_said: Vec::new() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value as Json, json};
+
+    fn request() -> ApprovalRequest {
+        ApprovalRequest {
+            code: "K7QF2M".into(),
+            command: "off skill-gate".into(),
+            about: None,
+            at: crate::time::Millis(0),
+            client: Some(7),
+            shown: true,
+            stage: ApprovalStage::Given,
+        }
+    }
+
+    fn evidence(line: &Json) -> ApprovalEvidence {
+        let line = line.to_string();
+        let entry = Host::ClaudeCode.parser(&[]).entry(line.as_bytes()).expect("an entry");
+        find_approval(Host::ClaudeCode, &entry, &request())
+    }
+
+    fn prompt(text: &str, origin: &str) -> Json {
+        json!({ "type": "user", "uuid": "u1", "turnOrigin": origin, "message": { "content": text } })
+    }
+
+    fn answer(text: &str) -> Json {
+        let question = request().question();
+        json!({ "type": "user", "toolUseResult": { "questions": [], "answers": { question: text } },
+            "message": { "content": [{ "type": "tool_result", "tool_use_id": "t1", "content": "x" }] } })
+    }
+
+    #[test]
+    fn a_typed_approval_of_this_request_is_a_persons() {
+        let typed = |text| evidence(&prompt(text, "human"));
+        assert_eq!(typed("approve K7QF2M"), ApprovalEvidence::Yes(None));
+        for other in ["refuse K7QF2M", "approve K7QF2X", "approve", "go on"] {
+            assert_eq!(typed(other), ApprovalEvidence::Nothing, "{other}");
+        }
+        assert_eq!(evidence(&prompt("approve K7QF2M", "scheduled")), ApprovalEvidence::NotByAPerson);
+        let mut of_agent = prompt("approve K7QF2M", "human");
+        of_agent["isSidechain"] = true.into();
+        assert_eq!(evidence(&of_agent), ApprovalEvidence::Nothing);
+    }
+
+    #[test]
+    fn an_answer_is_a_persons_unless_a_hook_or_an_agent_gave_it() {
+        assert_eq!(evidence(&answer("approve")), ApprovalEvidence::Yes(Some("t1".into())));
+        assert_eq!(evidence(&answer("no")), ApprovalEvidence::Nothing);
+        let mut by_hook = answer("approve");
+        by_hook["permissionDecision"] = json!({ "decision": "accept", "source": "hook" });
+        assert_eq!(evidence(&by_hook), ApprovalEvidence::NotByAPerson);
+        let mut of_agent = answer("approve");
+        of_agent["isSidechain"] = true.into();
+        assert_eq!(evidence(&of_agent), ApprovalEvidence::Nothing);
+    }
+
+    #[test]
+    fn lines_with_the_code_are_looked_at() {
+        assert!(mentions_code(b"{\"content\":\"approve k7q-f2m\"}", "K7QF2M"));
+        assert!(!mentions_code(b"{\"content\":\"approve K7QF2X\"}", "K7QF2M"));
+        assert_eq!(typed_code("approve k7q-f2m").as_deref(), Some("K7QF2M"));
+    }
+}

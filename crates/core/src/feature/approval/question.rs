@@ -143,6 +143,22 @@ mod tests {
     }
 
     #[test]
+    fn a_question_has_its_own_options_and_header() {
+        let request = skip();
+        let asked = |change: &dyn Fn(&mut Value)| {
+            let mut input: Value = serde_json::from_str(&input(&request)).expect("JSON");
+            change(&mut input["questions"][0]);
+            HOST.question(&input.to_string()).is_some_and(|asked| is_for(&asked, &request))
+        };
+        assert!(asked(&|_| ()));
+        assert!(asked(&|question| question["options"][0]["description"] = "".into()));
+        assert!(!asked(&|question| question["options"][0]["description"] = "Nothing is changed.".into()));
+        assert!(!asked(&|question| question["options"][0]["label"] = "refuse".into()));
+        assert!(!asked(&|question| question["header"] = "Weather".into()));
+        assert!(!asked(&|question| question["multiSelect"] = true.into()));
+    }
+
+    #[test]
     fn a_question_hides_nothing_in_variation_selectors() {
         let hidden = "\u{fe01}\u{e0120}\u{e0121}\u{fe0f}";
         let sly = request(&format!("off skill-gate{hidden}"), Some(&format!("a{hidden} ❤\u{fe0f}{hidden}")));

@@ -27,19 +27,21 @@ pub(super) static SKILL_GATE: Room = Room {
     ..plain("skill-gate")
 };
 
-/// By its name, or one of its class.
+/// By their names, or one of each class.
 fn file(case: &mut Situation, cell: &str) {
-    let file = match cell {
-        "code" => "src/a.rs",
-        "document" => "docs/a.md",
-        "config" => "a.toml",
-        "other" => "a.bin",
-        file => file,
+    let touched = |cell: &str| {
+        let file = match cell {
+            "code" => "src/a.rs",
+            "document" => "docs/a.md",
+            "config" => "a.toml",
+            "other" => "a.bin",
+            file => file,
+        };
+        let inside = Some(file.to_owned()).filter(|file| !file.starts_with('/'));
+        let class = FileClass::of(file);
+        Touched { path: file.into(), inside, below: file.into(), class, step: None, removed: false }
     };
-    let inside = Some(file.to_owned()).filter(|file| !file.starts_with('/'));
-    let class = FileClass::of(file);
-    case.facts.verification.files =
-        vec![Touched { path: file.into(), inside, below: file.into(), class, step: None, removed: false }];
+    case.facts.verification.files = cell.split(" and ").map(touched).collect();
 }
 
 /// Nothing is required unless somebody says so.
