@@ -74,7 +74,7 @@ pub struct ImportReport {
     /// Relays of which no record is wanted: recording is off there, or no person was there.
     pub unwanted: usize,
     pub damaged_lines: u64,
-    /// Secrets that were removed from new and changed relays.
+    /// Secrets that were removed from new and changed relays, as they were stored.
     pub secrets: u64,
     /// The first few files that could not be read, with the reason, and their number.
     pub unreadable: Vec<(PathBuf, String)>,
@@ -252,12 +252,11 @@ impl Run<'_, '_> {
             self.report.known += 1;
             return Ok(());
         }
-        self.report.secrets +=
-            relay_rows::count_secrets(relay).values().map(|count| u64::from(*count)).sum::<u64>();
         if self.importer.only_counts {
             match outcome {
                 Outcome::Changed => self.report.changed += 1,
-                _ => self.report.new += 1,
+                Outcome::Forgotten => self.report.forgotten += 1,
+                Outcome::New | Outcome::Known => self.report.new += 1,
             }
             return Ok(());
         }
@@ -294,6 +293,9 @@ impl Run<'_, '_> {
             }
             let outcome = if known.is_some() { Outcome::Changed } else { Outcome::New };
             if only_counts {
+                let is_forgotten = outcome == Outcome::New
+                    && (memory.store().is_forgotten(&relay.uid)? || memory.store().is_forgotten(session)?);
+                let outcome = if is_forgotten { Outcome::Forgotten } else { outcome };
                 return Ok(Some((outcome, Vec::new())));
             }
             let before = known.map(|log| log.row.topic);
@@ -309,8 +311,9 @@ impl Run<'_, '_> {
         };
         let puts = retry(|| memory.put(&records))?;
         for (record, put) in records.iter().zip(puts) {
-            if !matches!(record, Record::Log(_)) {
-                continue;
+            let Record::Log(log) = record else { continue };
+            if matches!(put, Put::New | Put::Changed) {
+                self.report.secrets += log.redacted.values().map(|count| u64::from(*count)).sum::<u64>();
             }
             match put {
                 Put::New => self.report.new += 1,
@@ -369,6 +372,8 @@ enum Outcome {
     Known,
     New,
     Changed,
+    /// A person deleted it; found only where nothing is stored.
+    Forgotten,
 }
 
 /// What is known of a session, apart from its transcript.

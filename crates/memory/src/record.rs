@@ -185,6 +185,19 @@ pub fn found_decision_uid(relay: &str, number: usize) -> Uid {
     format!("{relay}:{number}")
 }
 
+/// The uid of what a decision said before it was edited. It is forgotten with the decision.
+pub fn earlier_wording_uid(decision: &str, number: usize) -> Uid {
+    format!("{decision}{EARLIER}{number}")
+}
+
+/// Separates the uid of a decision from the number of an earlier wording.
+pub(crate) const EARLIER: &str = "~";
+
+/// Whether this is the uid of an earlier wording.
+pub fn is_earlier_wording(uid: &str) -> bool {
+    uid.contains(EARLIER)
+}
+
 /// The relay in which a decision was found.
 pub(crate) fn relay_of_decision(uid: &str) -> Option<&str> {
     uid.split_once(':').map(|(relay, _)| relay)

@@ -1,7 +1,9 @@
 //! `tidegate init`.
 
 use std::io::IsTerminal;
+use std::path::Path;
 use std::process::ExitCode;
+use std::time::UNIX_EPOCH;
 
 use serde_json::json;
 use tidegate_core::feature::config::Config;
@@ -14,7 +16,7 @@ use tidegate_core::host::Host;
 use tidegate_core::host::capability::Capability;
 use tidegate_core::settings::preset::Preset as InForce;
 use tidegate_core::text::lang::Lang;
-use tidegate_memory::memory;
+use tidegate_memory::memory::{self, Memory};
 use tidegate_state::feature::session;
 use tidegate_state::feature::verification::manifests::{self, ProjectManifest};
 use tidegate_state::place::StateDir;
@@ -39,6 +41,7 @@ use crate::install::target::Target;
 use crate::install::{Executed, carry_out, consent, leads, open_records, plan, warnings};
 use crate::print::page::Page;
 use crate::print::text::{Text, data};
+use crate::sessions::Here;
 use crate::shell::quote_path;
 
 #[derive(Debug, clap::Args)]
@@ -493,12 +496,28 @@ fn recording(target: &Target, config: &Config) -> Bilingual {
     )
 }
 
-/// Counts files and reads none of them.
+/// Counts files of which the memory has nothing, and reads none of them.
 fn past_conversations(target: &Target) -> Option<Bilingual> {
     let homes = AgentHomes::find(&target.env.place);
-    let all = homes.count_transcripts();
-    let here = if target.is_user { 0 } else { homes.count_transcripts_of(&target.root) };
+    let mut memory = memory_if_there();
+    let imported = memory.as_mut().and_then(|memory| memory.store().last_import().ok().flatten());
+    let mut is_new = |file: &Path| {
+        let changed = std::fs::metadata(file).and_then(|about| about.modified()).ok();
+        let changed = changed.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+        if imported.zip(changed).is_some_and(|(until, at)| at.as_millis() <= u128::from(until.0)) {
+            return false;
+        }
+        let session = file.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+        !memory.as_mut().is_some_and(|memory| memory.session(session).is_ok_and(|known| known.is_some()))
+    };
+    let all = homes.count_transcripts(&mut is_new);
+    let here = if target.is_user { 0 } else { homes.count_transcripts_of(&target.root, &mut is_new) };
     earlier_line(here, all)
+}
+
+fn memory_if_there() -> Option<Memory> {
+    let here = Here::find().ok()?;
+    Memory::open_if_there(&here.env.place, &here.state, &here.config.memory, here.now).ok().flatten()
 }
 
 fn earlier_line(here: usize, all: usize) -> Option<Bilingual> {

@@ -25,6 +25,10 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("Print JSON", "JSON で出力します"),
     ("Use the project of this session", "このセッションのプロジェクトを使います"),
     ("Use another project than that of the current folder", "現在のフォルダとは別のプロジェクトを使います"),
+    (
+        "Of a session: print all its exchanges with their texts",
+        "セッションのすべてのやり取りを本文ごと表示します",
+    ),
     ("Use the approval that a person gave in this session", "このセッションで人が出した承認を使います"),
     ("Only this session", "このセッションだけを対象にします"),
     ("All projects, not only this one", "すべてのプロジェクトを対象にします"),
@@ -354,9 +358,23 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "Stand by a decision that an agent wrote down",
         "エージェントが書き留めた決定を、自分の決定として確認します",
     ),
-    ("Only a person can do this, at a terminal.", "人が端末で実行したときだけ確認できます。"),
+    (
+        "Only a person can do this: typed at a terminal, or by approving the code that an agent's command prints.",
+        "確認できるのは人だけです。端末で実行するか、エージェントのコマンドが表示したコードを承認します。",
+    ),
+    (
+        "The earlier text stays: `tidegate memory show decision 7` shows both. An agent needs a person's yes to change a decision of theirs.",
+        "変更前の内容も残り、`tidegate memory show decision 7` で両方を見られます。人の決定をエージェントが変更するには、人の同意が必要です。",
+    ),
+    (
+        "An agent needs a person's yes to replace a decision of theirs.",
+        "人の決定をエージェントが置き換えるには、人の同意が必要です。",
+    ),
     ("Take a decision back", "決定を取り消します"),
-    ("The decision that it replaced counts again.", "置き換えられていた決定が再び有効になります。"),
+    (
+        "The decision that it replaced counts again. An agent needs a person's yes to take back a decision of theirs.",
+        "置き換えられていた決定が再び有効になります。人の決定をエージェントが取り消すには、人の同意が必要です。",
+    ),
     ("Write a log by hand", "ログを手で書きます"),
     ("Add a log to a topic", "トピックにログを追加します"),
     ("Text of the log; `-` reads it from stdin", "ログの内容です。`-` なら標準入力から読みます"),

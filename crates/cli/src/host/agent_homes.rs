@@ -135,17 +135,21 @@ impl AgentHomes {
         if named.is_empty() { self.transcript_folders() } else { named.to_vec() }
     }
 
-    /// Conversations in these folders, as far as names tell.
-    pub(crate) fn count_transcripts(&self) -> usize {
-        self.transcripts().iter().map(|(folder, names)| count_sessions(folder, names)).sum()
+    /// Conversations in these folders that this says are wanted, as far as names tell.
+    pub(crate) fn count_transcripts(&self, is_wanted: &mut dyn FnMut(&Path) -> bool) -> usize {
+        self.transcripts().iter().map(|(folder, names)| count_sessions(folder, names, is_wanted)).sum()
     }
 
     /// Claude Code names a folder after each project.
-    pub(crate) fn count_transcripts_of(&self, project: &Path) -> usize {
+    pub(crate) fn count_transcripts_of(
+        &self,
+        project: &Path,
+        is_wanted: &mut dyn FnMut(&Path) -> bool,
+    ) -> usize {
         let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
         let name: String = project.to_string_lossy().chars().map(plain).collect();
         let folder = self.client.as_ref().map(|host| host.join("projects").join(name));
-        folder.map_or(0, |folder| count_sessions(&folder, "*.jsonl"))
+        folder.map_or(0, |folder| count_sessions(&folder, "*.jsonl", is_wanted))
     }
 }
 
@@ -166,8 +170,9 @@ pub(crate) fn find_transcripts(folders: &[PathBuf]) -> Result<Vec<TranscriptFile
 }
 
 /// Some versions keep the transcripts of subagents next to those of their sessions.
-fn count_sessions(folder: &Path, names: &str) -> usize {
-    find_below(folder, [names].into_iter()).iter().filter(|file| !is_of_agent(file)).count()
+fn count_sessions(folder: &Path, names: &str, is_wanted: &mut dyn FnMut(&Path) -> bool) -> usize {
+    let files = find_below(folder, [names].into_iter());
+    files.iter().filter(|file| !is_of_agent(file) && is_wanted(file)).count()
 }
 
 fn is_of_agent(file: &Path) -> bool {
@@ -266,10 +271,10 @@ mod tests {
             client: Some(home.path().join(".claude")),
             moved: vec![(".codex", home.path().join("moved"))],
         };
-        assert_eq!(homes.count_transcripts(), 4);
-        assert_eq!(homes.count_transcripts_of(Path::new("/p/shop")), 1);
+        assert_eq!(homes.count_transcripts(&mut |_| true), 4);
+        assert_eq!(homes.count_transcripts_of(Path::new("/p/shop"), &mut |_| true), 1);
         assert_eq!(homes.transcript_folders().len(), 3);
-        assert_eq!(AgentHomes::default().count_transcripts(), 0);
+        assert_eq!(AgentHomes::default().count_transcripts(&mut |_| true), 0);
     }
 
     #[test]

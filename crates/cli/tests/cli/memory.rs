@@ -626,6 +626,68 @@ fn an_agent_forgets_only_what_a_person_approved() {
     ok(&memory(&nobody, &["forget", "log", "a1"]));
 }
 
+/// A decision of the person, found in an exchange.
+fn of_person(sandbox: &Sandbox) {
+    fs::create_dir_all(sandbox.project().join(".git")).expect("a new folder");
+    filled(sandbox);
+    let mut row: Value =
+        serde_json::from_str(&decision("a1:0", "t", "Which queue? → SQS", None)).expect("JSON");
+    row["taken_by"] = json!("person");
+    row["session"] = json!("s1");
+    import(sandbox, &[row.to_string()]);
+}
+
+#[test]
+fn an_agent_changes_a_decision_of_the_person_only_after_their_yes() {
+    let sandbox = attended();
+    of_person(&sandbox);
+    let shown = || ok(&memory(&sandbox, &["show", "decision", "1"])).words();
+    for args in [
+        &["memory", "decision", "edit", "1", "--text", "Redis"][..],
+        &["memory", "decision", "retract", "1"],
+        &["memory", "decision", "supersede", "1", "Redis"],
+        &["memory", "decision", "confirm", "1"],
+    ] {
+        let ran = by_agent(&sandbox, args);
+        assert!(ran.stdout.contains("Which queue? → SQS"), "it shows what is meant: {ran:?}");
+        let _ = code_of(&ran);
+        assert!(refused(&by_agent(&sandbox, &[args, &["--approved"]].concat())).contains("no approval"));
+        // Detached and without its variables, an agent looks like a person without a terminal.
+        let ran = sandbox.run(args);
+        assert!(refused(&ran).contains("needs a person's yes"), "{ran:?}");
+    }
+    assert!(shown().contains("SQS") && !shown().contains("taken back"), "{}", shown());
+    let edit = ["memory", "decision", "edit", "1", "--text", "Which queue? → Redis"];
+    let code = code_of(&by_agent(&sandbox, &edit));
+    let _ = types(&sandbox, &format!("approve {code}"));
+    ok(&by_agent(&sandbox, &[&edit[..], &["--approved"]].concat()));
+    let text = shown();
+    assert!(text.contains("Decision 1 Which queue? → Redis"), "{text}");
+    assert!(text.contains("Until ") && text.contains("Which queue? → SQS"), "the old text stays: {text}");
+    let records = sandbox.records();
+    let did = records.iter().find(|record| record["event"] == "tidegate memory decision edit 1");
+    let did = did.expect("a record of the change");
+    assert!(did["cause"].as_str().is_some_and(|how| how.contains(&code)), "{did}");
+    // With the decision goes what it said before.
+    sandbox.config("[approval]\nunattended = [\"memory forget\"]\n");
+    ok(&memory(&sandbox, &["forget", "decision", "1"]));
+    assert_eq!(holding(sandbox.path(), "SQS"), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn an_agent_changes_its_own_decisions_freely() {
+    let sandbox = attended();
+    fs::create_dir(sandbox.project().join(".git")).expect("a new folder");
+    filled(&sandbox);
+    let run = |args: &[&str]| ok(&by_agent(&sandbox, &[&["memory", "decision"], args].concat())).words();
+    run(&["add", "1", "Bigrams"]);
+    run(&["edit", "1", "--text", "Trigrams"]);
+    run(&["supersede", "1", "Words"]);
+    assert!(run(&["retract", "3"]).contains("Took decision 3 back."));
+    let listed = ok(&memory(&sandbox, &["list", "decisions", "--all"])).words();
+    assert!(listed.contains("earlier wording"), "{listed}");
+}
+
 #[test]
 fn damage_is_said_and_mended() {
     let sandbox = Sandbox::new();

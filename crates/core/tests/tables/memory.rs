@@ -1,6 +1,7 @@
-//! The tables of `tag.md` and `relay.md`: where a tag is found, and what begins a relay.
+//! The tables of `tag.md`, `relay.md` and `choice.md`: where a tag is found, what begins a relay, and which answers decide.
 
 use tidegate_core::feature::memory::catalogue::NamedId;
+use tidegate_core::feature::memory::choice::decides;
 use tidegate_core::feature::memory::relay::{RelayExtract, begins_relay};
 use tidegate_core::feature::memory::tag::{TopicTag, find_last};
 use tidegate_core::host::Host;
@@ -9,10 +10,12 @@ use crate::markdown::code;
 use crate::vocabulary::{Case, Report, Vocabulary};
 
 pub(crate) fn run(report: &mut Report) -> Vec<String> {
-    let [tag, relay] = ["feature/memory/tag.md", "feature/memory/relay.md"];
+    let [tag, relay, choice] =
+        ["feature/memory/tag.md", "feature/memory/relay.md", "feature/memory/choice.md"];
     report.run(tag, &crate::source(tag), &[&TAG], Answer::default);
     report.run(relay, &crate::source(relay), &[&RELAY], Entry::default);
-    vec![tag.to_owned(), relay.to_owned()]
+    report.run(choice, &crate::source(choice), &[&CHOICE], Exchange::default);
+    vec![tag.to_owned(), relay.to_owned(), choice.to_owned()]
 }
 
 #[derive(Default)]
@@ -75,4 +78,28 @@ static RELAY: Vocabulary<Entry> = Vocabulary {
         ("content", |case, cell| case.content = code(cell)),
     ],
     expected: &[("prompt", |prompt| prompt.replace('\n', "⏎"))],
+};
+
+/// A question and its answer.
+#[derive(Default)]
+struct Exchange {
+    question: String,
+    answer: String,
+}
+
+impl Case for Exchange {
+    type Outcome = bool;
+
+    fn outcome(self) -> bool {
+        decides(&self.question, &self.answer)
+    }
+}
+
+static CHOICE: Vocabulary<Exchange> = Vocabulary {
+    name: "choice",
+    given: &[
+        ("question", |case, cell| case.question = cell.to_owned()),
+        ("answer", |case, cell| case.answer = cell.to_owned()),
+    ],
+    expected: &[("decides", |decides| if *decides { "yes" } else { "no" }.to_owned())],
 };

@@ -53,7 +53,7 @@ pub fn author_of_teammate(name: &str) -> String {
 }
 
 /// Rows from before members had logins have no name.
-fn teammate(name: &str) -> String {
+pub(super) fn teammate(name: &str) -> String {
     let plain: String = name.chars().filter(|c| is_plain(*c)).take(40).collect();
     if plain.is_empty() { "(unknown)".to_owned() } else { plain }
 }
@@ -109,8 +109,8 @@ impl Standing {
     }
 }
 
-/// A log stands for its first decisions: an exchange rarely has more.
-const DECISIONS_OF_LOG: usize = 4;
+/// A log stands for its first decisions: an exchange rarely has more answers.
+const DECISIONS_OF_LOG: usize = 8;
 
 fn standing_of(store: &mut dyn Store, hit: &Hit) -> Result<Option<Standing>> {
     Ok(match hit.kind {
@@ -119,7 +119,8 @@ fn standing_of(store: &mut dyn Store, hit: &Hit) -> Result<Option<Standing>> {
             let mut standing = None;
             for number in 0..DECISIONS_OF_LOG {
                 let found = store.decision_by_uid(&record::found_decision_uid(&hit.uid, number))?;
-                let Some(found) = found else { break };
+                // An answer that decided nothing has a number, too.
+                let Some(found) = found else { continue };
                 standing = standing.or(Some(Standing::of(&found)).filter(|one| !one.is_plain()));
             }
             standing

@@ -13,6 +13,7 @@ use tidegate_core::feature::memory::settings::{MemorySettings, StartupProjects};
 use tidegate_core::redact::redact;
 use tidegate_core::time::Millis;
 
+use self::author::teammate;
 pub use self::author::{
     Authored, DecisionStatus, Standing, author, author_of_decision, author_of_log, author_of_teammate,
     with_authors,
@@ -356,6 +357,26 @@ pub fn retract_decision(store: &mut dyn Store, now: Millis, id: i64) -> Result<D
     find_decision(store, id)
 }
 
+/// Whether an agent needs the person's yes to change, retract or replace it. One without author or session was written at
+/// a terminal by an earlier version.
+pub fn is_of_person(decision: &Decision) -> bool {
+    match decision.row.taken_by {
+        Some(taken_by) => taken_by == record::TakenBy::Person,
+        None => decision.row.session.is_none(),
+    }
+}
+
+/// Earlier wordings of a decision, oldest first.
+pub fn earlier_wordings(store: &mut dyn Store, decision: &Decision) -> Result<Vec<Decision>> {
+    let mut found = Vec::new();
+    while let Some(earlier) =
+        store.decision_by_uid(&record::earlier_wording_uid(&decision.row.uid, found.len()))?
+    {
+        found.push(earlier);
+    }
+    Ok(found)
+}
+
 /// Changes to a decision; unset fields stay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DecisionEdit {
@@ -364,7 +385,8 @@ pub struct DecisionEdit {
     pub topic: Option<i64>,
 }
 
-/// Corrects the wording of a decision. A different decision is recorded with [`supersede_decision`].
+/// Corrects the wording of a decision; the earlier wording stays as a retracted row. A different decision is recorded with
+/// [`supersede_decision`].
 pub fn edit_decision(store: &mut dyn Store, now: Millis, id: i64, edit: &DecisionEdit) -> Result<Decision> {
     let old = find_decision(store, id)?;
     check_own_decision(&old)?;
@@ -383,7 +405,20 @@ pub fn edit_decision(store: &mut dyn Store, now: Millis, id: i64, edit: &Decisio
         return Ok(old);
     }
     row.updated = next_version(now, old.row.updated);
+    let is_reworded = (&row.text, &row.reason) != (&old.row.text, &old.row.reason);
     check_changed(&store.put(&[Record::Decision(row)])?)?;
+    if is_reworded {
+        let number = earlier_wordings(store, &old)?.len();
+        let earlier = record::DecisionRow {
+            uid: record::earlier_wording_uid(&old.row.uid, number),
+            id: None,
+            supersedes: None,
+            retracted: Some(now),
+            updated: now,
+            ..old.row
+        };
+        check_stored(&store.put(&[Record::Decision(earlier)])?)?;
+    }
     find_decision(store, id)
 }
 

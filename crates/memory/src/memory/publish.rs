@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use tidegate_core::feature::memory::catalogue::{
     Decided, MOST, MOST_RECENT, NamedId, ProjectPage, RecentTopic, TopicRecord, Undecided, UndecidedTopic,
 };
-use tidegate_core::feature::memory::short_name::short_name;
+use tidegate_core::feature::memory::short_name::{short_decision_name, short_name};
 use tidegate_state::feature::memory::catalogue;
 use tidegate_state::place::StateDir;
 
 use super::Memory;
-use crate::act::{author_of_decision, author_of_teammate};
+use crate::act::{WITHIN, author_of_decision, author_of_teammate};
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Record, TopicStatus};
 use crate::store::Store;
@@ -64,6 +64,13 @@ impl Memory {
             if let Record::Project(row) = row
                 && let Some(project) = row.key.as_deref()
                 && let Some(project) = self.store.project_by_key(project)?
+            {
+                projects.insert(project.id);
+            }
+            // Its page names the projects within it.
+            if let Record::Project(row) = row
+                && let Some((whole, _)) = row.key.as_deref().and_then(|key| key.split_once(WITHIN))
+                && let Some(project) = self.store.project_by_key(whole)?
             {
                 projects.insert(project.id);
             }
@@ -125,7 +132,7 @@ impl Memory {
         let named = |id, name: &str| NamedId { id, name: short_name(name) };
         let decisions = decisions.iter().map(|one| Decided {
             id: one.id,
-            name: short_name(one.row.text.lines().next().unwrap_or_default()),
+            name: short_decision_name(one.row.text.lines().next().unwrap_or_default()),
             by: author_of_decision(one),
         });
         let all = Filter { project: Some(id), all: true, ..Filter::default() };
@@ -138,6 +145,7 @@ impl Memory {
         });
         let page = ProjectPage {
             recent: recent.collect(),
+            within: self.store.projects_within(&key)?,
             ..ProjectPage::new(key, named(project.id, &project.row.name), decisions.collect())
         };
         if catalogue::read_project(&self.state, &page.key).value() == Some(&page) {

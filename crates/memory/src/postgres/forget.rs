@@ -107,6 +107,7 @@ async fn delete_own_rows(transaction: &Transaction<'_>, told: &[Uid]) -> Result<
     for text in [
         "DELETE FROM decision WHERE uid = ANY(?)",
         "DELETE FROM decision WHERE strpos(uid, ':') > 0 AND split_part(uid, ':', 1) = ANY(?)",
+        "DELETE FROM decision WHERE strpos(uid, '~') > 0 AND split_part(uid, '~', 1) = ANY(?)",
         "DELETE FROM log WHERE uid = ANY(?)",
         "DELETE FROM session WHERE uid = ANY(?)",
         "DELETE FROM topic WHERE uid = ANY(?) AND NOT EXISTS (SELECT 1 FROM log WHERE log.topic = topic.uid) \
@@ -133,7 +134,7 @@ async fn select_uids(
     rows.iter().map(|row| get_column(row, "uid")).collect()
 }
 
-/// Adds the topics and sessions of projects, the logs and decisions of topics, and decisions found in relays.
+/// Adds the topics and sessions of projects, the logs and decisions of topics, decisions found in relays, and earlier wordings.
 async fn with_contents(
     transaction: &Transaction<'_>,
     named: BTreeSet<Uid>,
@@ -152,6 +153,11 @@ async fn with_contents(
     let known: Vec<Uid> = gone.iter().cloned().collect();
     let found = "SELECT uid FROM decision WHERE strpos(uid, ':') > 0 AND split_part(uid, ':', 1) = ANY(?)";
     for row in &Statement::of(found, [known.into()]).rows(transaction).await? {
+        gone.insert(get_column(row, "uid")?);
+    }
+    let known: Vec<Uid> = gone.iter().cloned().collect();
+    let earlier = "SELECT uid FROM decision WHERE strpos(uid, '~') > 0 AND split_part(uid, '~', 1) = ANY(?)";
+    for row in &Statement::of(earlier, [known.into()]).rows(transaction).await? {
         gone.insert(get_column(row, "uid")?);
     }
     Ok(gone.into_iter().collect())

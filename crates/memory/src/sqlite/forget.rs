@@ -237,11 +237,16 @@ impl<'a> Deletion<'a> {
     }
 
     pub(super) fn delete_decisions(&mut self, ids: &[i64]) -> Result<()> {
-        for id in ids {
+        let mut left = ids.to_vec();
+        while let Some(id) = left.pop() {
             let mut found =
                 self.store.prepare_cached("SELECT uid, topic, doc FROM decision WHERE id = ?1")?;
-            let (uid, topic, doc): (String, i64, i64) =
-                found.query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+            let found: Option<(String, i64, i64)> =
+                found.query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional()?;
+            // An earlier wording may be gone with its decision.
+            let Some((uid, topic, doc)) = found else { continue };
+            let wordings = "SELECT id FROM decision WHERE uid > ?1 || '~' AND uid < ?1 || '~a'";
+            left.extend(read_numbers(self.store, wordings, &uid)?);
             // The decision it replaced is in force again, possibly in another topic.
             let older =
                 "SELECT older.topic FROM decision JOIN decision AS older ON older.id = decision.supersedes

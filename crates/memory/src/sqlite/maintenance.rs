@@ -4,15 +4,16 @@ use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, Row, Transaction};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction};
 use serde::Serialize;
+use tidegate_core::time::Millis;
 use tidegate_state::file::lock;
 use tidegate_state::file::lock::LockMode;
 
 use super::connection;
 use super::errors;
 use super::index::{self, LOG_INDEX, OTHERS_INDEX};
-use super::row;
+use super::row::{self, to_ms};
 use super::{SqliteStore, schema};
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Record, Uid};
@@ -179,6 +180,9 @@ pub struct QuickCheck {
 /// The key of a note that an older version wrote logs with a part of their texts.
 const SHORT_TEXTS: &str = "short texts";
 
+/// The key of the time when all transcripts were last imported.
+const IMPORTED: &str = "imported";
+
 pub(super) fn note_short_texts(store: &Connection) -> Result<()> {
     store.execute(
         "INSERT OR REPLACE INTO about (name, value) SELECT ?1, 1 WHERE EXISTS (SELECT 1 FROM log WHERE source = 'relay')",
@@ -188,6 +192,20 @@ pub(super) fn note_short_texts(store: &Connection) -> Result<()> {
 }
 
 impl SqliteStore {
+    /// Notes that all transcripts of the machine were read at this time.
+    pub fn note_import(&mut self, at: Millis) -> Result<()> {
+        let note = "INSERT OR REPLACE INTO about (name, value) VALUES (?1, ?2)";
+        self.connection.execute(note, (IMPORTED, to_ms(at).to_string()))?;
+        Ok(())
+    }
+
+    pub fn last_import(&self) -> Result<Option<Millis>> {
+        let sql = "SELECT value FROM about WHERE name = ?1";
+        let found: Option<String> =
+            self.connection.query_row(sql, [IMPORTED], |row| row.get(0)).optional()?;
+        Ok(found.and_then(|at| at.parse().ok()).map(Millis))
+    }
+
     /// Notes that logs of older versions were read again from their transcripts, as far as those still exist.
     pub fn note_whole_texts(&mut self) -> Result<()> {
         self.connection.execute("DELETE FROM about WHERE name = ?1", [SHORT_TEXTS])?;

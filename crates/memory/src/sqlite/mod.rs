@@ -28,6 +28,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior, config::DbConfig};
 use tidegate_core::time::Millis;
 use tidegate_state::place;
 
+use crate::act::WITHIN;
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Record, SessionRow, Uid};
 use crate::store::{Put, Store};
@@ -66,6 +67,15 @@ pub enum OpenOutcome {
 }
 
 impl SqliteStore {
+    /// Ids of the projects within the one with this key, oldest first.
+    pub fn projects_within(&self, key: &str) -> Result<Vec<i64>> {
+        let within = "SELECT id FROM project WHERE key >= ?1 AND key < ?2 ORDER BY id";
+        let (from, to) = (format!("{key}{WITHIN}"), format!("{key}/0"));
+        let mut found = self.connection.prepare_cached(within)?;
+        let ids = found.query_map([from, to], |row| row.get(0))?;
+        Ok(ids.collect::<rusqlite::Result<_>>()?)
+    }
+
     /// Creates the file if it is missing and migrates it if it is older.
     pub fn open(path: &Path) -> Result<OpenedStore> {
         SqliteStore::open_with(path, PATIENCE)

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tidegate_core::feature::memory::automatic;
 use tidegate_core::feature::memory::catalogue::OWN;
+use tidegate_core::feature::memory::choice;
 use tidegate_core::feature::memory::job::RelayProject;
 use tidegate_core::feature::memory::relay::Relay;
 use tidegate_core::feature::memory::said;
@@ -155,7 +156,8 @@ pub(crate) fn rows_of_relay(
     Ok(records)
 }
 
-/// Questions that the person answered.
+/// Questions that the person answered by a choice. The number of an answer stays, whether or not others decide: it is in the
+/// uid.
 pub(crate) fn found_decisions(relay: &Relay, topic: &str, session: &str) -> Vec<Record> {
     let decision = |(number, answered): (usize, &said::AnsweredQuestion)| {
         Record::Decision(DecisionRow {
@@ -172,7 +174,10 @@ pub(crate) fn found_decisions(relay: &Relay, topic: &str, session: &str) -> Vec<
             updated: relay.at,
         })
     };
-    relay.answered.iter().enumerate().map(decision).collect()
+    let decides = |(_, answered): &(usize, &said::AnsweredQuestion)| {
+        choice::decides(&answered.question, &answered.answer)
+    };
+    relay.answered.iter().enumerate().filter(decides).map(decision).collect()
 }
 
 /// Removed secrets by kind.

@@ -266,6 +266,29 @@ fn counting_stores_nothing() {
 }
 
 #[test]
+fn a_forgotten_exchange_is_counted_as_such_and_its_secrets_only_once() {
+    let scene = Scene::new();
+    scene.write(SESSION, &scene.conversation());
+    let mut memory = scene.machine.open();
+    let first = scene.import(Some(&mut memory));
+    assert_eq!((counts(&first), first.secrets), ([1, 2, 0, 0], 1));
+    memory.forget(&Forget::Log("u2".to_owned())).unwrap();
+    let counted = scene.import_since(Some(&mut memory), None, true);
+    assert_eq!((counts(&counted), counted.forgotten), ([1, 0, 0, 1], 1));
+    let again = scene.import(Some(&mut memory));
+    assert_eq!((counts(&again), again.forgotten, again.secrets), ([1, 0, 0, 1], 1, 0), "nothing was stored");
+}
+
+#[test]
+fn the_last_import_is_known() {
+    let scene = Scene::new();
+    let mut memory = scene.machine.open();
+    assert_eq!(memory.store().last_import().unwrap(), None);
+    memory.store().note_import(NOW).unwrap();
+    assert_eq!(memory.store().last_import().unwrap(), Some(NOW));
+}
+
+#[test]
 fn what_was_not_to_be_recorded_is_not_imported() {
     let mut scene = Scene::new();
     scene.write(SESSION, &scene.conversation());

@@ -208,6 +208,13 @@ impl Memory {
     ) -> Result<Decision, CliError> {
         let old = self.decision(id)?;
         act::check_own_project(&mut self.memory, self.own.as_ref(), old.in_project.id)?;
+        if act::is_of_person(&old) {
+            let who = old.author.as_deref().map_or("the person", |_| "a teammate");
+            return Err(CliError::new(format!("nothing was written: {who} took decision {id}")).hint(format!(
+                "ask the person to run `tidegate memory decision supersede {id} \"…\"` at a terminal; `add_decision` records \
+                 yours next to it, unconfirmed"
+            )));
+        }
         self.acting(|store, acting| act::supersede_decision(store, acting, id, text, reason))
     }
 }

@@ -95,11 +95,13 @@ struct Meant {
     unseen: bool,
     /// A log that only the team's store has.
     of_team: bool,
+    /// The teammate who wrote the row.
+    author: Option<String>,
 }
 
 impl Meant {
     fn new(what: view::Forget, would: Vec<Bilingual>) -> Meant {
-        Meant { what, would, key: None, unseen: false, of_team: false }
+        Meant { what, would, key: None, unseen: false, of_team: false, author: None }
     }
 
     fn is_of(&self, job: &Job) -> bool {
@@ -167,12 +169,12 @@ pub(super) fn run(args: &Args) -> Outcome {
         )));
     }
     let has_team = opened.here.config.memory.team.url.is_some();
-    forgotten_page(forgotten, jobs, team.then_some(has_team)).print();
+    forgotten_page(forgotten, jobs, team.then_some(has_team), meant.author.as_deref()).print();
     Ok(code)
 }
 
-/// `team`: the team's store has it, too, and whether the config still names that store.
-fn forgotten_page(rows: usize, jobs: usize, team: Option<bool>) -> Page {
+/// `team`: the team's store has it, too, and whether the config still names that store. `author`: whose it is there.
+fn forgotten_page(rows: usize, jobs: usize, team: Option<bool>, author: Option<&str>) -> Page {
     let mut page = Page::of(both!(
         "Deleted {n} from the store and its copies.",
         "保存先とそのコピーから{rows}行を削除しました。",
@@ -187,6 +189,13 @@ fn forgotten_page(rows: usize, jobs: usize, team: Option<bool>) -> Page {
     }
     match team {
         None => {}
+        Some(true) if author.is_some() => {
+            let author = line(author.unwrap_or_default(), 40);
+            page.paragraph(both!(
+                "The next delivery asks {author} to delete it from the team's store.",
+                "チームの保存先からの削除は、次の送信で {author} に依頼します。"
+            ));
+        }
         Some(true) => page.paragraph(both!(
             "The next delivery deletes it from the team's store, too.",
             "チームの保存先からも、次の送信のときに削除します。"
@@ -218,13 +227,17 @@ fn find_meant(opened: &mut Opened, args: &Args) -> Result<Meant, CliError> {
             } else {
                 vec![asks(&log), log_row(&clock, &log).line()]
             };
-            Ok(Meant { of_team: !is_here, ..Meant::new(view::Forget::Log(log.row.uid), would) })
+            let author = log.author.clone();
+            Ok(Meant { of_team: !is_here, author, ..Meant::new(view::Forget::Log(log.row.uid), would) })
         }
         ForgetOf::Decision => {
             let decision = opened.find_decision(show::parse_number(&args.id)?)?;
             let mut would = this(decision_row(&clock, &decision).line());
             would.extend(decision.author.as_deref().map(asks_author));
-            Ok(Meant::new(view::Forget::Decision(decision.id), would))
+            Ok(Meant {
+                author: decision.author.clone(),
+                ..Meant::new(view::Forget::Decision(decision.id), would)
+            })
         }
         ForgetOf::Topic => {
             let topic = opened.find_topic(show::parse_number(&args.id)?)?;
@@ -337,7 +350,8 @@ mod tests {
 
     #[test]
     fn a_deletion_looks_well() {
-        assert_looks("forgotten", &forgotten_page(3, 1, Some(true)));
-        assert_looks("forgotten-no-team", &forgotten_page(1, 0, Some(false)));
+        assert_looks("forgotten", &forgotten_page(3, 1, Some(true), None));
+        assert_looks("forgotten-asked", &forgotten_page(1, 0, Some(true), Some("ann")));
+        assert_looks("forgotten-no-team", &forgotten_page(1, 0, Some(false), None));
     }
 }

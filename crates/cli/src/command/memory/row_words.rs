@@ -1,8 +1,9 @@
 //! Rows of the memory, as people read them.
 
+use tidegate_core::feature::memory::said::shorten_decision;
 use tidegate_core::time::Millis;
 use tidegate_memory::act::{DecisionStatus, Standing, author_of_decision, author_of_log, author_of_teammate};
-use tidegate_memory::record::TopicStatus;
+use tidegate_memory::record::{TopicStatus, is_earlier_wording};
 use tidegate_memory::team::has_folder;
 use tidegate_memory::text::one_line as line;
 use tidegate_memory::view::{Decision, Log, MemoryProject, Topic};
@@ -76,8 +77,12 @@ pub(crate) fn decision_row(clock: &LocalClock, decision: &Decision) -> ShownRow 
         Bilingual::data(clock.dated_minute(decision.row.created)),
         describe_author(&author_of_decision(decision)),
     ];
-    details.extend(describe_end(&Standing::of(decision)));
-    ShownRow { id: decision.id.to_string(), title: line(&decision.row.text, 160), details }
+    details.extend(if is_earlier_wording(&decision.row.uid) {
+        Some(both!("earlier wording", "変更前の内容"))
+    } else {
+        describe_end(&Standing::of(decision))
+    });
+    ShownRow { id: decision.id.to_string(), title: shorten_decision(&decision.row.text, 160), details }
 }
 
 pub(super) fn project_row(project: &MemoryProject) -> ShownRow {

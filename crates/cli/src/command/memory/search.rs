@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use serde::Serialize;
+use tidegate_core::feature::memory::said::shorten_decision;
 use tidegate_memory::act::{self, Authored};
 use tidegate_memory::view::{HitKind, Query};
 
@@ -112,22 +113,40 @@ pub(super) fn run(args: &Args) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     if hits.is_empty() {
-        Page::of(both!(
-            "Nothing found. Try fewer words, or leave out filters such as --project and --since.",
-            "見つかりませんでした。言葉を減らすか、--project や --since などの条件を外してみてください。"
-        ))
-        .print_to_stderr();
+        nothing_page(&without).print_to_stderr();
         return Ok(ExitCode::SUCCESS);
     }
     hits_page(&LocalClock::of_system(tidegate_state::clock::now()), &hits, &without).print();
     Ok(ExitCode::SUCCESS)
 }
 
+/// `without`: words that no text has.
+fn nothing_page(without: &[String]) -> Page {
+    let mut page = Page::of(both!(
+        "Nothing found. Try fewer words, or leave out filters such as --project and --since.",
+        "見つかりませんでした。言葉を減らすか、--project や --since などの条件を外してみてください。"
+    ));
+    if !without.is_empty() {
+        let words: Vec<String> = without.iter().map(|word| line(word, 40)).collect();
+        page.paragraph(both!(
+            "No text has: {words}.",
+            "どこにもない言葉: {ja}。",
+            words = words.join(", "),
+            ja = words.join("、")
+        ));
+    }
+    page
+}
+
 pub(crate) fn hits_page(clock: &LocalClock, hits: &[Authored], without: &[String]) -> Page {
     let mut page = Page::new();
     for Authored { hit, by, standing } in hits {
         page.gap();
-        page.paragraph(data(line(&hit.title, 160)).strong());
+        let title = match hit.kind {
+            HitKind::Decision => shorten_decision(&hit.title, 160),
+            _ => line(&hit.title, 160),
+        };
+        page.paragraph(data(title).strong());
         let mut details = vec![describe_kind(hit.kind, &hit.id)];
         details.extend(match (&hit.project, &hit.topic) {
             (Some(project), Some(topic)) if hit.kind != HitKind::Topic => Some(topic_of(project, topic)),

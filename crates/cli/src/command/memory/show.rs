@@ -28,6 +28,7 @@ Examples:
   tidegate memory show decision 7
   tidegate memory show log 3f9a2c
   tidegate memory show session 91b38a40-…
+  tidegate memory show session 91b38a40-… --full   with the texts of its exchanges
 
 The beginning of a log's id is enough.")]
 pub(crate) struct Args {
@@ -37,6 +38,9 @@ pub(crate) struct Args {
     /// Its id
     #[arg(value_name = "ID")]
     pub(crate) id: String,
+    /// Of a session: print all its exchanges with their texts
+    #[arg(long)]
+    pub(crate) full: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -70,6 +74,15 @@ struct WholeSession {
     logs: Vec<Log>,
 }
 
+#[derive(Serialize)]
+struct WholeDecision {
+    #[serde(flatten)]
+    decision: list::By<Decision>,
+    /// What it said before it was changed, oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    earlier: Vec<Decision>,
+}
+
 pub(super) fn run(args: &Args) -> Outcome {
     let Some(mut opened) = Opened::look()? else {
         return Err(nothing_recorded());
@@ -82,8 +95,10 @@ pub(super) fn run(args: &Args) -> Outcome {
         }
         ShowOf::Decision => {
             let decision = opened.find_decision(parse_number(&args.id)?)?;
-            print_row(args.json, &list::By::from(decision), &clock, |decision, clock| {
-                decision_page(&decision.row, clock)
+            let earlier = act::earlier_wordings(&mut opened.memory, &decision)?;
+            let whole = WholeDecision { decision: list::By::from(decision), earlier };
+            print_row(args.json, &whole, &clock, |whole, clock| {
+                decision_page(&whole.decision.row, &whole.earlier, clock)
             });
         }
         ShowOf::Log => {
@@ -103,8 +118,20 @@ pub(super) fn run(args: &Args) -> Outcome {
         ShowOf::Session => {
             let session = opened.memory.session_by_prefix(&args.id)?.ok_or_else(|| no_session(&args.id))?;
             let filter = Filter { session: Some(session.uid.clone()), ..Filter::default() };
-            let logs = opened.memory.logs(&filter, &view::Page { limit: WITH, after: None })?.rows;
-            print_row(args.json, &WholeSession { session, logs }, &clock, session_page);
+            let mut page = view::Page { limit: if args.full { 1000 } else { WITH }, after: None };
+            let mut logs = Vec::new();
+            loop {
+                let found = opened.memory.logs(&filter, &page)?;
+                logs.extend(found.rows);
+                page.after = found.next.filter(|_| args.full);
+                if page.after.is_none() {
+                    break;
+                }
+            }
+            // As they happened.
+            logs.reverse();
+            let whole = WholeSession { session, logs };
+            print_row(args.json, &whole, &clock, if args.full { full_session_page } else { session_page });
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -203,7 +230,8 @@ fn add_rows(page: &mut Page, heading: Bilingual, rows: &[ShownRow]) {
     }
 }
 
-pub(crate) fn decision_page(decision: &Decision, clock: &LocalClock) -> Page {
+/// `earlier`: what it said before it was changed.
+pub(crate) fn decision_page(decision: &Decision, earlier: &[Decision], clock: &LocalClock) -> Page {
     let (id, row) = (decision.id, &decision.row);
     let mut page = Page::new();
     page.heading(both!("Decision {id}", "決定{id}"));
@@ -227,6 +255,14 @@ pub(crate) fn decision_page(decision: &Decision, clock: &LocalClock) -> Page {
             .map(|end| (both!("state", "状態").into(), Text::from(end).warning())),
     );
     page.pairs(pairs);
+    for before in earlier {
+        let until = clock.exact(before.row.retracted.unwrap_or(before.row.updated));
+        page.heading(both!("Until {until}", "{until} まで"));
+        page.verbatim(before.row.text.as_str());
+        if !before.row.reason.is_empty() {
+            page.pairs([(both!("reason", "理由").into(), data(&before.row.reason))]);
+        }
+    }
     page
 }
 
@@ -293,6 +329,15 @@ fn session_page(whole: &WholeSession, clock: &LocalClock) -> Page {
     page
 }
 
+fn full_session_page(whole: &WholeSession, clock: &LocalClock) -> Page {
+    let mut page = session_page(&WholeSession { logs: Vec::new(), session: whole.session.clone() }, clock);
+    for log in &whole.logs {
+        page.heading(data(format!("{}  {}", clock.exact(log.row.at), line(&log.row.title, 120))));
+        page.verbatim(log.row.text.as_str());
+    }
+    page
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -347,7 +392,7 @@ mod tests {
     fn rows_look_well() {
         let clock = LocalClock::utc(AT);
         assert_looks("memory-log", &log_page(&log(), &clock));
-        assert_looks("memory-decision", &decision_page(&decision(), &clock));
+        assert_looks("memory-decision", &decision_page(&decision(), &[], &clock));
         let topic = Topic {
             id: 12,
             row: row(json!({

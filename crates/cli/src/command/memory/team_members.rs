@@ -17,6 +17,7 @@ use crate::print::page::Page;
 use crate::print::remark;
 use crate::print::text::{Text, data};
 use crate::sessions::Here;
+use crate::shell::quote_path;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -238,7 +239,9 @@ pub(super) fn invite(args: &InviteArgs) -> Outcome {
         "このパスワードは一度しか表示しません。安全な方法で渡してください。{name} が実行するコマンドです:"
     ));
     page.indented(|page| {
-        page.verbatim(format!("PGPASSWORD=… tidegate memory team join {url} --project NAME"));
+        let authority = args.on.server.ca_file.as_ref();
+        let authority = authority.map(|file| format!(" --ca-file {}", quote_path(file))).unwrap_or_default();
+        page.verbatim(format!("PGPASSWORD=… tidegate memory team join {url} --project NAME{authority}"));
     });
     page.print();
     Ok(ExitCode::SUCCESS)

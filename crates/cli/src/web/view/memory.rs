@@ -201,7 +201,9 @@ pub(super) fn show_one(viewing: &Viewing<'_>, page: &str, id: &str) -> Result<Sh
     let shown = match page {
         "exchange" => log_page(&act::find_log(&mut memory, id).map_err(missing)?, &viewing.clock),
         "decision" => {
-            decision_page(&act::find_decision(&mut memory, number()?).map_err(missing)?, &viewing.clock)
+            let decision = act::find_decision(&mut memory, number()?).map_err(missing)?;
+            let earlier = act::earlier_wordings(&mut memory, &decision).map_err(missing)?;
+            decision_page(&decision, &earlier, &viewing.clock)
         }
         _ => {
             let topic = act::find_topic(&mut memory, number()?).map_err(missing)?;

@@ -62,6 +62,31 @@ fn looking_makes_no_store() {
 }
 
 #[test]
+fn only_the_person_replaces_what_they_decided() {
+    let sandbox = Sandbox::new();
+    let mut server = Server::start(&sandbox);
+    server.gives("add_topic", &json!({ "title": "Sessions" }));
+    let exported = || sandbox.run(&["memory", "export"]).stdout;
+    let rows: Vec<Value> =
+        exported().lines().map(|line| serde_json::from_str(line).expect("JSON lines")).collect();
+    let topic = rows.iter().find(|row| row["kind"] == "topic").expect("a topic")["uid"].clone();
+    let row = json!({ "kind": "decision", "uid": "d", "topic": topic, "text": "Signed cookies", "taken_by": "person",
+        "created": 1, "updated": 1 });
+    let ran = sandbox.run_with(&["memory", "import"], row.to_string().as_bytes());
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let said = server.refuses("supersede_decision", &json!({ "decision_id": 1, "text": "Tokens" }));
+    assert!(
+        said.contains("the person took decision 1") && said.contains("memory decision supersede 1"),
+        "{said}"
+    );
+    assert!(!exported().contains("Tokens"), "{}", exported());
+    // Its own it replaces.
+    let own = server.gives("add_decision", &json!({ "topic_id": 1, "text": "Thirty days" }));
+    server.gives("supersede_decision", &json!({ "decision_id": own["decision"]["id"], "text": "Ten days" }));
+    server.end();
+}
+
+#[test]
 fn from_a_topic_to_a_decision() {
     let sandbox = Sandbox::new();
     let mut server = Server::start(&sandbox);

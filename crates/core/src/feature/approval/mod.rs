@@ -58,6 +58,7 @@ const APPROVABLE_COMMANDS: &[&str] = &[
     "compound promote",
     "cycle resume",
     "workflow skip",
+    "memory decision",
     "memory forget",
     "memory import",
     "memory migrate",

@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-use crate::feature::memory::short_name::{short_name, short_name_within};
+use crate::feature::memory::short_name::{short_decision_name, short_name};
 use crate::text::fnv;
 use crate::time::Millis;
 
@@ -143,9 +143,17 @@ pub struct ProjectPage {
     /// The last active topics, newest first, at most [`MOST_RECENT`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recent: Vec<RecentTopic>,
+    /// Ids of the projects within it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub within: Vec<i64>,
 }
 
 impl ProjectPage {
+    /// Whether a session of this project may work on the topics of that one.
+    pub fn is_own_project(&self, id: i64) -> bool {
+        self.project.id == id || self.within.contains(&id)
+    }
+
     /// `decisions`: all of them.
     pub fn new(key: String, project: NamedId, mut decisions: Vec<Decided>) -> ProjectPage {
         let which = list_hash(decisions.iter().map(|decision| (decision.id, decision.name.as_str())));
@@ -158,7 +166,7 @@ impl ProjectPage {
         let kept = last.map_or(decisions.len(), |last| last + 1);
         let more = decisions.len() - kept;
         decisions.truncate(kept);
-        ProjectPage { key, project, decisions, more, which, recent: Vec::new() }
+        ProjectPage { key, project, decisions, more, which, recent: Vec::new(), within: Vec::new() }
     }
 }
 
@@ -168,14 +176,11 @@ pub const MOST_RECENT: usize = 11;
 /// Most characters told about decisions.
 pub const TOLD_LONGEST: usize = 600;
 
-/// Decisions are sentences, longer than names.
-const DECISION_LONGEST: usize = 90;
-
 /// A decision in a list of others.
 pub fn decision_text(decision: &Decided) -> String {
     let Decided { id, name, by } = decision;
     let by = if by.is_empty() { String::new() } else { format!(", {}", short_name(by)) };
-    format!(" \"{}\" (id {id}{by});", short_name_within(name, DECISION_LONGEST))
+    format!(" \"{}\" (id {id}{by});", short_decision_name(name))
 }
 
 /// Shows whether a session was told this list or another one.
@@ -209,6 +214,8 @@ struct PageOnDisk {
     which: Option<u64>,
     #[serde(default)]
     recent: Vec<RecentTopic>,
+    #[serde(default)]
+    within: Vec<i64>,
 }
 
 impl From<PageOnDisk> for ProjectPage {
@@ -216,8 +223,8 @@ impl From<PageOnDisk> for ProjectPage {
         let project = NamedId { id: read.id, name: read.name };
         // Written by an older version: all of them.
         let Some(which) = read.which else { return ProjectPage::new(read.key, project, read.decisions) };
-        let PageOnDisk { key, decisions, more, recent, .. } = read;
-        ProjectPage { key, project, decisions, more, which, recent }
+        let PageOnDisk { key, decisions, more, recent, within, .. } = read;
+        ProjectPage { key, project, decisions, more, which, recent, within }
     }
 }
 

@@ -52,6 +52,14 @@ impl MemoryFacts {
         self.topics.iter().find(|(known, _)| *known == id).map_or(&Known::Absent, |(_, record)| record)
     }
 
+    /// Whether a topic belongs to another project than the session. What cannot be looked up does not.
+    pub fn is_foreign(&self, id: i64) -> bool {
+        match (self.topic(id).value(), self.page.value()) {
+            (Some(Some(record)), Some(page)) => !page.is_own_project(record.project),
+            _ => false,
+        }
+    }
+
     /// The tag at the end of the turn.
     pub fn tag(&self) -> Option<&TopicTag> {
         self.answer.as_ref()?.tag.as_ref()

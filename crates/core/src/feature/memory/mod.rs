@@ -19,6 +19,7 @@ pub mod answer;
 pub mod automatic;
 pub mod call;
 pub mod catalogue;
+pub mod choice;
 pub mod effect;
 pub mod job;
 pub mod marks;

@@ -7,7 +7,7 @@
 use std::fmt;
 
 use crate::text::cut::{cut_middle, cut_to_word};
-use crate::text::one_line::single_spaced;
+use crate::text::one_line::{one_line, short_line, single_spaced};
 
 /// Most bytes of all of it in a log.
 const LONGEST: usize = 8 * 1024;
@@ -48,9 +48,29 @@ impl AnsweredQuestion {
     }
 }
 
+/// Between a question and its answer in the text of a decision.
+const ANSWERED: &str = " → ";
+
+/// The text of a decision as one line of at most this many characters: a question is cut before its answer.
+pub fn shorten_decision(text: &str, longest: usize) -> String {
+    let line = one_line(text);
+    if line.chars().count() <= longest {
+        return line;
+    }
+    let of_question =
+        ["?", "？"].iter().filter_map(|end| line.find(&format!("{end}{ANSWERED}")).map(|at| at + end.len()));
+    let Some(at) = of_question.min().or_else(|| line.find(ANSWERED)) else {
+        return short_line(&line, longest);
+    };
+    let (question, answer) = (&line[..at], &line[at + ANSWERED.len()..]);
+    let answer = short_line(answer, longest * 2 / 3);
+    let room = longest.saturating_sub(answer.chars().count() + ANSWERED.chars().count());
+    format!("{}{ANSWERED}{answer}", short_line(question, room))
+}
+
 impl fmt::Display for AnsweredQuestion {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{} → {}", self.question, self.answer)
+        write!(out, "{}{ANSWERED}{}", self.question, self.answer)
     }
 }
 
@@ -188,6 +208,20 @@ mod tests {
         assert!(text.starts_with("the cause is kestrel\n\nbegin word"), "{}", &text[..80]);
         assert!(text.ends_with("word end\n\nAll done."), "{}", &text[text.len() - 80..]);
         assert!(text.len() <= LONGEST + 16 && text.contains("\n…\n"), "{}", text.len());
+    }
+
+    #[test]
+    fn a_question_is_cut_before_its_answer() {
+        for (text, longest, line) in [
+            ("Which queue? → SQS", 20, "Which queue? → SQS"),
+            ("Which queue should the importer use? → SQS", 20, "Which queue s… → SQS"),
+            ("How → why? → because → so", 22, "How → … → because → so"),
+            ("Which queue? → one that keeps its messages", 20, "Wh… → one that keep…"),
+            ("保存先はどれにしますか？ → SQLite", 16, "保存先はど… → SQLite"),
+            ("Whole cents in every table", 11, "Whole cent…"),
+        ] {
+            assert_eq!(shorten_decision(text, longest), line);
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use crate::feature::memory::said::shorten_decision;
 use crate::text::one_line::short_line;
 use crate::text::quoted::quoted;
 
@@ -11,6 +12,13 @@ pub const LONGEST: usize = 60;
 
 pub fn short_name(name: &str) -> String {
     short_name_within(name, LONGEST)
+}
+
+/// In characters. Decisions are sentences, longer than names.
+pub const LONGEST_DECISION: usize = 90;
+
+pub fn short_decision_name(text: &str) -> String {
+    short_name_within(&shorten_decision(text, LONGEST_DECISION), LONGEST_DECISION)
 }
 
 pub fn short_name_within(name: &str, longest: usize) -> String {

@@ -166,6 +166,17 @@ pub(super) static META_TAG: Room = Room {
             case.facts.memory.answer = match cell {
                 "with a tag" => Some(TurnAnswer { tag: Some(tag(12)) }),
                 "with an unknown id" => Some(TurnAnswer { tag: Some(tag(99)) }),
+                "with a topic of another project" => {
+                    case.facts.memory.page = Known::Value(page(3, Vec::new()));
+                    case.facts.memory.topics = vec![record(14, "of another project")];
+                    Some(TurnAnswer { tag: Some(tag(14)) })
+                }
+                "with a topic of a project within" => {
+                    let own = page(3, Vec::new());
+                    case.facts.memory.page = Known::Value(ProjectPage { within: vec![5], ..own });
+                    case.facts.memory.topics = vec![record(15, "of a project within")];
+                    Some(TurnAnswer { tag: Some(tag(15)) })
+                }
                 "without a tag" => Some(TurnAnswer::default()),
                 _ => None,
             }
@@ -336,6 +347,8 @@ fn record(id: i64, cell: &str) -> (i64, Known<Option<TopicRecord>>) {
         "automatic" => Some(TopicRecord { automatic: true, ..plain }),
         "closed" => Some(TopicRecord { closed: true, ..plain }),
         "unreadable" => return (id, Known::Broken("test".into())),
+        "of another project" => Some(TopicRecord { project: 4, ..plain }),
+        "of a project within" => Some(TopicRecord { project: 5, ..plain }),
         "-" => return (id, Known::Absent),
         _ => None,
     });
@@ -345,13 +358,16 @@ fn record(id: i64, cell: &str) -> (i64, Known<Option<TopicRecord>>) {
 /// What the catalogue says of every topic in question.
 fn catalogue(case: &mut Situation) {
     let Draft { before, recorded, note } = &case.topics;
+    if before.is_some() {
+        case.facts.memory.page = Known::Value(page(3, Vec::new()));
+    }
     let recorded = recorded.as_deref().unwrap_or("nothing");
     case.facts.memory.topics = match (before, note) {
         (_, Some((_, id))) => vec![record(*id, recorded)],
         (Some(before), None) => {
             let left = record(12, if before == "-" { "nothing" } else { recorded });
             let next = record(13, if recorded == "unreadable" { recorded } else { "nothing" });
-            vec![left, next, record(99, "gone")]
+            vec![left, next, record(14, "of another project"), record(99, "gone")]
         }
         (None, None) => Vec::new(),
     };

@@ -37,9 +37,9 @@ pub(super) fn read_facts(facts: &Facts<'_>, needs: Needs, here: &HookContext<'_>
     if needs.topics && turn_ends(facts.event) {
         memory.answer = last_answer(facts.event, transcript, here.in_time);
     }
-    let has_tag = memory.tag().is_some();
-    // The page helps to write a tag, so it is needed only without one.
-    let page = needs.page && !(has_tag && turn_ends(facts.event));
+    // The page helps to write a tag, and to judge one that names a topic by its id.
+    let names_own = memory.tag().is_some_and(|tag| tag.topic.id == OWN);
+    let page = needs.page && !(names_own && turn_ends(facts.event));
     if needs.transcript || page {
         memory.project = here.root.map(project::memory_project);
     }

@@ -95,7 +95,7 @@ fn add_decision(given: Value, memory: &mut Memory) -> Done {
 fn supersede_definition() -> Value {
     json!({
         "title": "Supersede a decision",
-        "description": "Record a decision that replaces an earlier one. The earlier one is kept as superseded.",
+        "description": "Record a decision that replaces an earlier one of an agent; the earlier one is kept as superseded. Only the person replaces theirs.",
         "inputSchema": schema::object(json!({
             "decision_id": schema::id("The earlier one, from `list_decisions` or `search`"),
             "text": schema::written("The new decision", TEXT_CHARS),

@@ -1,6 +1,7 @@
 //! Rows of the memory in results of tools: as JSON, with a schema, and as a line.
 
 use serde_json::{Map, Value, json};
+use tidegate_core::feature::memory::said::shorten_decision;
 use tidegate_core::text::cut::cut_after_word;
 use tidegate_core::text::one_line::one_line;
 use tidegate_memory::act::{author_of_decision, author_of_log, author_of_teammate};
@@ -30,6 +31,11 @@ fn without_nulls(object: Value) -> Value {
 
 pub(super) fn cut_line(text: &str) -> String {
     cut_after_word(&one_line(text), LINE_CHARS).into_owned()
+}
+
+/// The text of a decision: a question is cut before its answer.
+pub(super) fn cut_decision(text: &str) -> String {
+    shorten_decision(text, LINE_CHARS)
 }
 
 fn named_schema(name: &str, description: &str) -> Value {
@@ -174,7 +180,7 @@ pub(super) fn decision_line(decision: &Decision) -> String {
         "{}  {}  {}  ({}: {}{status}; {})",
         decision.id,
         decision.row.created.day(),
-        cut_line(&decision.row.text),
+        cut_decision(&decision.row.text),
         cut_line(&decision.in_project.name),
         cut_line(&decision.in_topic.name),
         author_of_decision(decision),

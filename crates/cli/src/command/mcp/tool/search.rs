@@ -131,7 +131,11 @@ fn call(given: Value, memory: Option<&mut Memory>) -> Done {
             format!(
                 "{kind} {}  {day}  {}  ({place}{by}{end})\n    {}",
                 hit.id,
-                rows::cut_line(&hit.title),
+                if hit.kind == HitKind::Decision {
+                    rows::cut_decision(&hit.title)
+                } else {
+                    rows::cut_line(&hit.title)
+                },
                 hit.snippet
             )
         })
@@ -141,7 +145,12 @@ fn call(given: Value, memory: Option<&mut Memory>) -> Done {
     }
     let mut structured = json!({ "results": hits });
     if !without.is_empty() {
-        lines.push(format!("Without: {}. No result has this.", without.join(", ")));
+        let words = without.join(", ");
+        lines.push(if hits.is_empty() {
+            format!("No text has: {words}.")
+        } else {
+            format!("Without: {words}. No result has this.")
+        });
         structured["without"] = json!(without);
     }
     Ok(Content { texts: vec![lines.join("\n")], structured })

@@ -77,7 +77,7 @@ fn call(given: Value, memory: Option<&mut Memory>) -> Done {
     let undecided = undecided.iter().map(named).collect::<Vec<_>>();
     let recent = recent.iter().map(named).collect::<Vec<_>>();
     let decisions = decisions.iter().map(|decision| {
-        let title = rows::cut_line(decision.row.text.lines().next().unwrap_or_default());
+        let title = rows::cut_decision(decision.row.text.lines().next().unwrap_or_default());
         let by = author_of_decision(decision);
         json!({ "id": decision.id, "title": title, "topic": rows::topic_ref(&decision.in_topic), "by": by })
     });

@@ -103,7 +103,7 @@ fn merge_entries(
         at: decision.row.created,
         row: json!({
             "kind": "decision", "id": decision.id.to_string(), "at": decision.row.created.iso_seconds(),
-            "title": rows::cut_line(&decision.row.text),
+            "title": rows::cut_decision(&decision.row.text),
             "topic": rows::topic_ref(&decision.in_topic), "project": rows::project_ref(&decision.in_project),
         }),
         line: format!("decision {}", rows::decision_line(decision)),

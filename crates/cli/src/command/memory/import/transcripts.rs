@@ -72,6 +72,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         opened.as_mut().filter(|_| !args.dry_run && args.paths.is_empty() && since.is_none())
     {
         opened.memory.store().note_whole_texts()?;
+        opened.memory.store().note_import(here.now)?;
     }
     if let Some(opened) = opened.as_mut().filter(|_| !args.dry_run && report.new > 0) {
         // It only makes searches faster, and the worker continues it.
@@ -229,7 +230,7 @@ fn report_page(report: &ImportReport, team: usize, dry_run: bool, clock: &LocalC
         ));
     } else if !dry_run && forgotten < all {
         page.paragraph(both!(
-            "Try it: `tidegate memory search \"why did we\"`",
+            "Try it: `tidegate memory search cache`",
             "試すには: `tidegate memory search 設計`"
         ));
     }
@@ -288,7 +289,12 @@ fn list_projects(page: &mut Page, report: &ImportReport) {
     }
     page.paragraph(both!("By project:", "プロジェクト別:"));
     for project in projects.iter().take(SHOWN) {
+        let same = projects.iter().filter(|other| other.name == project.name && other.root != project.root);
         let name = line(&project.name, 40);
+        let name = match shortest_path(&project.root, same.map(|other| other.root.as_str())) {
+            Some(path) => format!("{name} ({})", line(&path, 80)),
+            None => name,
+        };
         let (conversations, exchanges) = (project.conversations, project.exchanges);
         page.item(both!(
             "{name}: {n} in {m}",
@@ -301,6 +307,19 @@ fn list_projects(page: &mut Page, report: &ImportReport) {
     if more > 0 {
         page.item(both!("and {n}", "ほか{more}件", n = count_en(more, "more project")));
     }
+}
+
+/// The end of a path that none of the others has; `None` without others.
+fn shortest_path<'a>(root: &str, others: impl Iterator<Item = &'a str>) -> Option<String> {
+    let others: Vec<&str> = others.collect();
+    if others.is_empty() {
+        return None;
+    }
+    let parts: Vec<&str> = root.split('/').filter(|part| !part.is_empty()).collect();
+    let mut ends = (1..parts.len()).rev().map(|from| parts[from..].join("/"));
+    let is_alone =
+        |end: &String| others.iter().all(|other| !format!("/{other}").ends_with(&format!("/{end}")));
+    Some(ends.find(is_alone).unwrap_or_else(|| root.to_owned()))
 }
 
 #[cfg(test)]
@@ -335,6 +354,15 @@ mod tests {
             projects: (1..=12).map(|number| project(&format!("project-{number}"), number * 9)).collect(),
             ..ImportReport::default()
         }
+    }
+
+    #[test]
+    fn projects_of_one_name_are_told_apart() {
+        let end = |others: &[&str]| shortest_path("/home/ann/code/shop/app", others.iter().copied());
+        assert_eq!(end(&[]), None);
+        assert_eq!(end(&["/home/ann/code/quay/app"]).as_deref(), Some("shop/app"));
+        assert_eq!(end(&["/home/ann/old/shop/app", "/srv/app"]).as_deref(), Some("code/shop/app"));
+        assert_eq!(end(&["/x/home/ann/code/shop/app"]).as_deref(), Some("/home/ann/code/shop/app"));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::marks::{Marks, SessionMark};
 use crate::feature::memory::facts as own;
-use crate::feature::memory::facts::{held_mark, tag_now, turn_ends};
+use crate::feature::memory::facts::{TurnAnswer, held_mark, tag_now, turn_ends};
 use crate::feature::memory::tag as meta_tag;
 use crate::feature::memory::words;
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
@@ -90,7 +90,9 @@ impl Policy for MetaTag {
         };
         match &facts.memory.answer {
             None => return Verdict::silent("the answer is not known"),
-            Some(answer) if answer.tag.is_some() => return Verdict::silent("the answer has its tag"),
+            Some(TurnAnswer { tag: Some(tag) }) if !facts.memory.is_foreign(tag.topic.id) => {
+                return Verdict::silent("the answer has its tag");
+            }
             Some(_) => {}
         }
         if marks.memory.held_in_turn(facts.event) {
@@ -103,15 +105,22 @@ impl Policy for MetaTag {
 fn block_stop(facts: &Facts<'_>, marks: &Marks) -> Verdict {
     let (project, topic) = tag_now(facts);
     let tag = meta_tag::render(&project, &topic);
+    let (why, because) = match facts.memory.tag() {
+        Some(foreign) => (
+            format!("Topic {} of the last tag belongs to another project.", foreign.topic.id),
+            "the tag names a topic of another project",
+        ),
+        None => ("The last message has no meta tag.".to_owned(), "the answer has no tag"),
+    };
     let reason = format!(
-        "End the answer with this meta tag, outside of code:\n{tag}\nThe last message has no meta tag. These ids are the current ones: 0 is \
+        "End the answer with this meta tag, outside of code:\n{tag}\n{why} These ids are the current ones: 0 is \
          the project that the session runs in, or the session's own topic. Choose another topic with set_topic or add_topic; \
          list_topics has the ids."
     );
     let mut verdict = Verdict {
         call: Call::Deny,
         reason: Some(reason),
-        because: "the answer has no tag",
+        because,
         effects: vec![Effect::mark(held_mark(facts.event))],
         asks: Asks::tag(),
         ..Verdict::pass()

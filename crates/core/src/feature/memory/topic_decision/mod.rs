@@ -65,7 +65,10 @@ impl Policy for TopicDecision {
         let topics = own::Needs { topics: true, ..own::Needs::default() };
         match event.kind {
             _ if !event.is_main_thread() => None,
-            EventKind::Stop => Some(Needs { memory: topics, ..Needs::default() }),
+            EventKind::Stop => {
+                let memory = own::Needs { page: true, ..topics };
+                Some(Needs { memory, ..Needs::default() })
+            }
             EventKind::SessionStart => {
                 let memory = own::Needs { page: true, undecided: true, ..own::Needs::default() };
                 Some(Needs { memory, ..Needs::default() })
@@ -102,6 +105,8 @@ enum TurnTopic {
     Topic(SessionTopic),
     /// It does not exist.
     Unknown(i64),
+    /// It belongs to another project.
+    Foreign,
     /// It cannot be looked up.
     Unreadable,
 }
@@ -116,6 +121,7 @@ fn topic_of_turn(facts: &Facts<'_>, marks: &Marks) -> TurnTopic {
     if let Some(tag) = facts.memory.tag() {
         return match facts.memory.topic(tag.topic.id) {
             _ if tag.topic.id == OWN => topic(tag.topic.clone(), tag.project.clone()),
+            _ if facts.memory.is_foreign(tag.topic.id) => TurnTopic::Foreign,
             Known::Value(Some(_)) => topic(tag.topic.clone(), tag.project.clone()),
             Known::Value(None) => TurnTopic::Unknown(tag.topic.id),
             Known::Absent | Known::Broken(_) => TurnTopic::Unreadable,
@@ -134,6 +140,7 @@ fn judge_turn(facts: &Facts<'_>, config: &Config, marks: &Marks) -> Verdict {
     let now = match topic_of_turn(facts, marks) {
         TurnTopic::Topic(now) => now,
         TurnTopic::Nothing => return Verdict::silent("the turn names no topic"),
+        TurnTopic::Foreign => return Verdict::silent("the tag names a topic of another project"),
         TurnTopic::Unreadable => return Verdict::silent("the list of topics cannot be read"),
         TurnTopic::Unknown(id) => return note_unknown(marks, id),
     };
@@ -149,6 +156,9 @@ fn judge_turn(facts: &Facts<'_>, config: &Config, marks: &Marks) -> Verdict {
         return moved("the session's own topic is exempt");
     }
     match facts.memory.topic(before.topic.id) {
+        _ if facts.memory.is_foreign(before.topic.id) => {
+            return moved("the topic belongs to another project");
+        }
         Known::Value(Some(record)) => {
             if let Some(because) = leave_reason(record, before.since) {
                 return moved(because);

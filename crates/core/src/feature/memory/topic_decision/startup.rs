@@ -79,28 +79,43 @@ fn offer_topics(facts: &Facts<'_>, config: &Config) -> Option<Say> {
     if is_still_known(facts, told, which) {
         return None;
     }
-    let listed: Vec<String> = topics
-        .iter()
-        .map(|topic| {
-            let (title, project) = (short_name(&topic.topic.name), short_name(&topic.project.name));
-            let by = if topic.by.is_empty() { String::new() } else { format!(", {}", short_name(&topic.by)) };
-            format!("\"{title}\" (id {}, project {project}{by})", topic.topic.id)
-        })
-        .collect();
-    let text = format!(
-        "Call set_topic with an id if this session works on one of these topics, which have no decision yet (newest first): {}.",
-        listed.join("; ")
-    );
+    let page = facts.memory.page.value();
+    let is_own = |topic: &&UndecidedTopic| page.is_some_and(|page| page.is_own_project(topic.project.id));
+    let (own, others): (Vec<&UndecidedTopic>, Vec<&UndecidedTopic>) = topics.into_iter().partition(is_own);
+    let mut parts = Vec::new();
+    if !own.is_empty() {
+        parts.push(format!(
+            "Call set_topic with an id if this session works on one of these topics, which have no decision yet (newest first): {}.",
+            list_topics(&own)
+        ));
+    }
+    if !others.is_empty() {
+        parts.push(format!(
+            "Ask get_logs about these topics of other projects if the work touches them; they have no decision yet, and sessions \
+             there record it: {}.",
+            list_topics(&others)
+        ));
+    }
+    let text = parts.join("\n");
     let mut when_said = vec![Effect::mark(Mark::TopicsTold(which))];
     // Counts as one offer, however often the conversation is compacted.
     if told != Some(which) {
-        let topics = topics.iter().map(|topic| topic.topic.id).collect();
+        let topics = own.iter().chain(&others).map(|topic| topic.topic.id).collect();
         when_said.push(Effect::Memory(effect::Effect::Spool {
             work: Box::new(Work::Offered { topics }),
             mark: None,
         }));
     }
     Some(Say { to: Audience::Model, text, weight: 30, explains: false, when_said })
+}
+
+fn list_topics(topics: &[&UndecidedTopic]) -> String {
+    let listed = topics.iter().map(|topic| {
+        let (title, project) = (short_name(&topic.topic.name), short_name(&topic.project.name));
+        let by = if topic.by.is_empty() { String::new() } else { format!(", {}", short_name(&topic.by)) };
+        format!("\"{title}\" (id {}, project {project}{by})", topic.topic.id)
+    });
+    listed.collect::<Vec<_>>().join("; ")
 }
 
 #[cfg(test)]
