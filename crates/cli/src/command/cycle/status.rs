@@ -84,6 +84,7 @@ struct ShownStage<'a> {
     min_left: u64,
 }
 
+#[expect(clippy::ref_option, reason = "serde asks with a reference")]
 fn serialize_wait<S: serde::Serializer>(wait: &Option<Bilingual>, out: S) -> Result<S::Ok, S::Error> {
     out.serialize_str(wait.as_ref().map_or("", |wait| &wait.en))
 }

@@ -275,7 +275,7 @@ pub fn forbids_publishing(message: &str) -> bool {
                 Language::English => advises_english(&sentence.text),
             }
     };
-    sentences.iter().any(|sentence| advises(sentence))
+    sentences.iter().any(advises)
         || sentences.iter().any(|sentence| match language {
             // A Japanese message may have English sentences.
             Language::Japanese => {
