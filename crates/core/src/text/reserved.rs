@@ -24,7 +24,39 @@ const PUBLISHES: [&str; 8] = ["ship", "releas", "push", "commit", "merg", "deplo
 const INITIALS: [u8; 8] = *b"srpcmdul";
 /// Whole words for it.
 const PUBLISHES_WHOLE: Words = "pr prs mr";
-const PUBLISHES_JA: [&str; 18] = [
+/// Other words for it.
+const LEAVES: [&str; 12] = [
+    "go out",
+    "goes out",
+    "going out",
+    "go live",
+    "goes live",
+    "going live",
+    "goes public",
+    "to production",
+    "out the door",
+    "out of the house",
+    "send it off",
+    "hand it over",
+];
+/// What a person says who has the last word, whatever the step.
+const LAST_WORD: [&str; 14] = [
+    "run it by me",
+    "run this by me",
+    "run everything by me",
+    "final say",
+    "last word",
+    "last look",
+    "final look",
+    "my sign-off",
+    "my approval",
+    "my thumbs up",
+    "my ok",
+    "my okay",
+    "my go-ahead",
+    "my blessing",
+];
+const PUBLISHES_JA: [&str; 30] = [
     "出荷",
     "リリース",
     "プッシュ",
@@ -43,6 +75,18 @@ const PUBLISHES_JA: [&str; 18] = [
     "pull request",
     "pr",
     "反映",
+    "出す前",
+    "出すのは",
+    "出さないで",
+    "出してしまわないで",
+    "世に出",
+    "外に出",
+    "本番",
+    "提出",
+    "納品",
+    "上げる前",
+    "アップする前",
+    "送る前",
 ];
 
 /// Names that Japanese gives to the stages of the built-in cycle.
@@ -99,7 +143,7 @@ const FORBIDS_JA: [&str; 14] = [
     "なし",
 ];
 const DEPENDS_JA: [&str; 6] = ["前に", "まで", "から", "あとで", "後で", "たら"];
-const PERSON_JA: [&str; 15] = [
+const PERSON_JA: [&str; 22] = [
     "私",
     "僕",
     "俺",
@@ -115,6 +159,13 @@ const PERSON_JA: [&str; 15] = [
     "確認",
     "声をかけ",
     "知らせ",
+    "一声",
+    "一言",
+    "声を",
+    "連絡",
+    "見たい",
+    "見ます",
+    "チェック",
 ];
 const OWN_JA: [&str; 8] = ["私が", "自分で", "こちらで", "僕が", "俺が", "私の方で", "こっちで", "手動で"];
 
@@ -142,6 +193,10 @@ pub fn may_name_step<'n>(text: &str, mut names: impl Iterator<Item = &'n str>) -
     // A line may end between two words of a name.
     let first = |name: &'static str| name.split(' ').next().unwrap_or_default();
     text.as_bytes().split(|byte| !is_part(byte)).any(is_usual)
+        || LEAVES
+            .iter()
+            .chain(&LAST_WORD)
+            .any(|words| search::holds_in_any_case(text.as_bytes(), words.as_bytes()))
         || names.any(holds)
         || !text.is_ascii()
             && (PUBLISHES_JA.into_iter().map(first).any(holds)
@@ -172,7 +227,8 @@ fn reserves_english(words: &[&str], step: &Step) -> bool {
     let is_negation = |word: &&str| among(NEGATES, word) || word.ends_with("n't") || *word == "dont";
     let steps: Vec<usize> =
         (0..words.len()).filter(|at| is_step(words[*at]) && !names_branch(words, *at)).collect();
-    if ends_before(words, step, &steps) || step.publishes && stays_here(words) {
+    let is_reserved_whole = || stays_here(words) || goes_out_later(words) || has_last_word(words);
+    if ends_before(words, step, &steps) || step.publishes && is_reserved_whole() {
         return true;
     }
     let is_forbidden = |at: &usize| {
@@ -217,6 +273,26 @@ fn ends_before(words: &[&str], step: &Step, steps: &[usize]) -> bool {
             && words[last + 1..].iter().any(|word| among("stop only pause wait", word));
     let denied = before.iter().any(|word| word.ends_with("n't") || among("not never", word));
     ends && !denied && !names_later
+}
+
+/// "Let me have a glance before anything goes out."
+fn goes_out_later(words: &[&str]) -> bool {
+    let said = words.join(" ");
+    let has = |list: Words| words.iter().any(|word| among(list, word));
+    let denied =
+        || words.iter().any(|word| among(NEGATES, word) || among("nothing", word) || word.ends_with("n't"));
+    LEAVES.iter().any(|leaves| said.contains(leaves)) && (has(DEPENDS) || denied()) && has(PERSON)
+}
+
+/// "Run it by me first." A step that follows from it, such as "the last word of the line", is not one.
+fn has_last_word(words: &[&str]) -> bool {
+    let said = words.join(" ");
+    let has = |list: Words| words.iter().any(|word| among(list, word));
+    let is_mine = || {
+        has("i i'd i'll me my")
+            && has("want have get need needs before without until till wait first first, not")
+    };
+    LAST_WORD.iter().any(|words| said.contains(words)) && is_mine()
 }
 
 /// "Nothing leaves my machine."
@@ -331,6 +407,28 @@ mod tests {
             "pushはまだしないで。",
             "mergeは自分でやります",
             "PRはまだ出さないで、待ってください",
+            "let me have a glance before anything goes out",
+            "Show me before it goes live.",
+            "nothing goes out without my ok",
+            "I want a last look before this is over",
+            "run it by me first",
+            "I'd like to have the final say",
+            "wait for my thumbs up",
+            "not without my sign-off",
+            "I need to see it before it goes to production",
+            "before you send it off, show me the diff",
+            "check with me before it goes out the door",
+            "Ping me before going live, please",
+            "before you push anything, give me a chance to look",
+            "出す前に一度見せてください。",
+            "世に出す前に私が確認します",
+            "本番に入れる前に一声ください",
+            "公開前に一言ください",
+            "納品の前にチェックさせて",
+            "出すのはちょっと待って",
+            "PRを出す前に連絡して",
+            "上げる前に見たいです",
+            "勝手に外に出さないで",
         ] {
             assert!(reserves(said, &step(2)), "{said}");
             assert!(may_name_step(said, STAGES.into_iter()), "{said}");
@@ -381,6 +479,9 @@ mod tests {
             "Don't touch the shipping module.",
             "Never push to main.",
             "do not commit directly to master",
+            "The word wraps after the last word of the line.",
+            "Requests go out twice, find out why.",
+            "ログに出す値を直して",
             "never force push",
             "No commits over 300 lines.",
             "run the dev cycle and ship it",

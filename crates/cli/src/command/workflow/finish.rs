@@ -66,7 +66,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let mut given = consent_to_tighten(&place.project.here, "a workflow was finished");
     if let Some(would) = open.describe(&standing, manifest) {
         let command = format!("workflow finish --manifest {}", quote_path(Path::new(&standing.path)));
-        let about = format!("finish the workflow {} with work still open", manifest.name);
+        let about = format!("finish the workflow {} with {} open", manifest.name, open.list().en);
         given = match place.ask_consent(command, about, &[would], args.approved, args.of.json)? {
             Consent::Given(given) => given,
             Consent::Waits(code) => return Ok(code),
@@ -97,7 +97,7 @@ pub(super) fn run(args: &Args) -> Outcome {
 }
 
 /// What a workflow that ends now leaves open.
-struct Open {
+pub(super) struct Open {
     /// Phases after the one under way, and that one if it is not finished.
     phases: usize,
     /// Checkpoints that were neither passed nor skipped.
@@ -105,7 +105,7 @@ struct Open {
 }
 
 impl Open {
-    fn of(standing: &WorkflowStanding, manifest: &Manifest) -> Open {
+    pub(super) fn of(standing: &WorkflowStanding, manifest: &Manifest) -> Open {
         let of = manifest.workflow.phases.len();
         let is_finished = |number: usize| {
             let status = manifest.section(number).and_then(|section| section.status.as_deref());
@@ -116,6 +116,25 @@ impl Open {
         let is_closed = |gate: &usize| standing.clearance(*gate).is_none();
         let gates = manifest.workflow.gates().into_iter().map(|gate| gate.number).filter(is_closed).collect();
         Open { phases, gates }
+    }
+
+    pub(super) fn is_nothing(&self) -> bool {
+        self.phases == 0 && self.gates.is_empty()
+    }
+
+    /// `13 phases and checkpoints 2, 3`.
+    pub(super) fn list(&self) -> Bilingual {
+        let gates = self.gates.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let phases = self.phases;
+        let of = if phases == 1 { "phase" } else { "phases" };
+        let named = if self.gates.len() == 1 { "checkpoint" } else { "checkpoints" };
+        match (phases, gates.as_str()) {
+            (_, "") => both!("{phases} {of}", "フェーズ{phases}つ"),
+            (0, gates) => both!("{named} {gates}", "チェックポイント {gates}"),
+            (_, gates) => {
+                both!("{phases} {of} and {named} {gates}", "フェーズ{phases}つとチェックポイント {gates}")
+            }
+        }
     }
 
     fn describe(&self, standing: &WorkflowStanding, manifest: &Manifest) -> Option<Bilingual> {

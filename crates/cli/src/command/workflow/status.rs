@@ -9,6 +9,7 @@ use tidegate_core::feature::workflow::Gate;
 use tidegate_core::time::Millis;
 use tidegate_state::feature::workflow;
 
+use super::finish::Open;
 use super::project_workflow::{ProjectWorkflow, usable_manifest};
 use super::verification_report::passage_name;
 use crate::args::ProjectArgs;
@@ -37,6 +38,9 @@ struct ShownWorkflow<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     feature: Option<&'a str>,
     complete: bool,
+    /// It was ended with these phases and checkpoints open.
+    #[serde(skip)]
+    left_open: Option<Bilingual>,
     #[serde(skip_serializing_if = "Option::is_none")]
     phase: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -103,11 +107,13 @@ pub(super) fn run(args: &Args) -> Outcome {
         Some(attached) => attached.is_untouched(&Known::Value(standing.clone()), now),
         None => standing.is_untouched(now),
     };
+    let open = Open::of(&standing, manifest);
     let shown = ShownWorkflow {
         manifest: &standing.path,
         workflow: &manifest.name,
         feature: manifest.feature.as_deref(),
         complete: manifest.complete,
+        left_open: Some(open).filter(|open| manifest.complete && !open.is_nothing()).map(|open| open.list()),
         phase: manifest.current,
         phase_name: manifest
             .current
@@ -140,6 +146,10 @@ fn workflow_page(shown: &ShownWorkflow<'_>, cleared: impl Fn(usize) -> Option<St
     });
     let of = shown.of;
     let phase: Text = match (shown.phase, shown.phase_name) {
+        _ if shown.left_open.is_some() => {
+            let Bilingual { en, ja } = shown.left_open.clone().unwrap_or_default();
+            Text::from(both!("ended with {en} open", "{ja} を残して終了")).warning()
+        }
         _ if shown.complete => Text::from(both!("all complete", "すべて完了")).good(),
         (Some(number), Some(phase)) => {
             let phase = phase.replace(['_', '-'], " ");
@@ -202,7 +212,13 @@ fn describe_next(shown: &ShownWorkflow<'_>) -> Bilingual {
         );
     }
     let Some(phase) = shown.phase.filter(|_| !shown.complete) else {
-        return both!("Nothing is left to do.", "残りの作業はありません。");
+        return match &shown.left_open {
+            Some(_) => both!(
+                "It was ended before all of it was done. No session continues it.",
+                "すべて終わる前に終了しました。引き継ぐセッションはありません。"
+            ),
+            None => both!("Nothing is left to do.", "残りの作業はありません。"),
+        };
     };
     let next = phase + 1;
     match shown.gates.iter().find(|gate| gate.after_phase == phase && gate.state == "ahead") {
@@ -245,6 +261,7 @@ mod tests {
             workflow: "feature",
             feature: Some("user-dashboard"),
             complete: false,
+            left_open: None,
             phase: Some(9),
             phase_name: Some("design_verification"),
             of: 16,

@@ -66,7 +66,7 @@ impl FactKind {
             FactKind::Manifest => "In the file MANIFEST.yaml of the workflow",
             FactKind::Standing => "Earlier decisions in the project's memory",
             FactKind::Entry => "Progress notes in the file progress.md",
-            FactKind::Next => "Next steps in the files progress.md and task_plan.md",
+            FactKind::Next => "Next steps in the progress notes or the plan",
             FactKind::Unverified => "Files edited, without a passed check since",
             FactKind::File => "Files edited",
             FactKind::Phase => "State of the work",

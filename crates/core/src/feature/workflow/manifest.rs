@@ -257,10 +257,14 @@ impl Manifest {
         self.named || is_feature_manifest(path) && (self.current.is_some() || !self.sections.is_empty())
     }
 
-    /// The work has left this phase, by `current_phase` or by a later phase that began.
+    /// The work has left this phase, by its own status, by `current_phase` or by a later phase that began.
     pub fn is_past(&self, phase: usize) -> bool {
         let has_later = || self.sections.iter().any(|later| later.number > phase && later.has_begun());
-        self.current.is_some_and(|current| phase < current) || has_later()
+        // Nothing comes after the last one.
+        let is_complete = || {
+            phase < self.workflow.phases.len() && self.section(phase).is_some_and(PhaseSection::is_complete)
+        };
+        self.current.is_some_and(|current| phase < current) || is_complete() || has_later()
     }
 
     pub fn section(&self, number: usize) -> Option<&PhaseSection> {
@@ -290,8 +294,12 @@ impl PhaseSection {
 
     /// One that is skipped did not begin.
     fn has_begun(&self) -> bool {
+        self.is_under_way() || self.is_complete()
+    }
+
+    fn is_complete(&self) -> bool {
         let is_skipped = self.status.as_deref().is_some_and(|status| status.eq_ignore_ascii_case("skipped"));
-        self.is_under_way() || self.is_finished() && !is_skipped
+        self.is_finished() && !is_skipped
     }
 
     /// Adds what the section itself does not have.
@@ -554,7 +562,7 @@ mod tests {
     }
 
     #[test]
-    fn a_later_phase_that_began_shows_the_end_of_one() {
+    fn its_status_or_a_later_phase_shows_the_end_of_one() {
         let is_past = |third: &str, fourth: &str| {
             let text =
                 format!("current_phase: 3\nphases: {{3: {{status: {third}}}, 4: {{status: {fourth}}}}}\n");
@@ -562,9 +570,11 @@ mod tests {
         };
         assert!(is_past("complete", "in_progress") && is_past("skipped", "complete"));
         assert!(is_past("in_progress", "in_progress"), "it may be left so for good");
-        for (third, fourth) in [("complete", "pending"), ("complete", "skipped")] {
+        assert!(is_past("complete", "pending") && is_past("done", "skipped"));
+        for (third, fourth) in [("in_progress", "pending"), ("blocked", "skipped"), ("skipped", "pending")] {
             assert!(!is_past(third, fourth), "{third}, {fourth}");
         }
+        assert!(!read("current_phase: 16\nphases: {16: {status: complete}}\n").unwrap().is_past(16));
     }
 
     /// As written by the first phase of another tool.

@@ -1,8 +1,9 @@
-//! Whether a message says that the work must not be published: "This must not be shipped."
+//! Whether a message says that the work must not be published: "This must not be shipped.", or advises against it: "I would
+//! rather not release this yet."
 //!
-//! Only plain prohibitions count. "We did not ship it" reports, and "must not release the lock" is about code.
+//! Only plain words count. "We did not ship it" reports, and "must not release the lock" is about code.
 
-use super::sentences::{Language, read_sentences};
+use super::sentences::{Language, Sentence, read_sentences};
 use crate::text::word_list::{Words, among};
 
 /// Forms that always mean the work.
@@ -19,6 +20,92 @@ const STATE: Words = "ready safe fit";
 const PROHIBITS: Words = "wouldn't mustn't shouldn't cannot can't couldn't don't never unsafe";
 const MODAL: Words = "would must should can could may shall do";
 const IS_NOT: Words = "not isn't aren't";
+
+/// Advice to wait, in a sentence that names the step.
+const ADVICE: [&str; 47] = [
+    " rather not ",
+    " prefer not to ",
+    " advise against ",
+    " advise not to ",
+    " recommend against ",
+    " recommend not to ",
+    " suggest not to ",
+    " recommend waiting ",
+    " recommend to wait ",
+    " recommend that we wait ",
+    " recommend you wait ",
+    " suggest waiting ",
+    " suggest to wait ",
+    " advise waiting ",
+    " advise to wait ",
+    " would wait ",
+    " i'd wait ",
+    " should wait ",
+    " must wait ",
+    " has to wait ",
+    " needs to wait ",
+    " better to wait ",
+    " better wait ",
+    " better not to ",
+    " better not ",
+    " hold off ",
+    " i'd hold ",
+    " would hold ",
+    " should hold ",
+    " recommend holding ",
+    " suggest holding ",
+    " recommend postponing ",
+    " suggest postponing ",
+    " recommend delaying ",
+    " suggest delaying ",
+    " should be postponed ",
+    " should be delayed ",
+    " hesitate to ",
+    " reluctant to ",
+    " not comfortable ",
+    " uncomfortable ",
+    " too early ",
+    " premature ",
+    " not recommend ",
+    " don't recommend ",
+    " wouldn't recommend ",
+    " can't recommend ",
+];
+const AGAINST: [&str; 4] = [" speaks against ", " speak against ", " argues against ", " against releasing "];
+/// The step as a thing, unless another noun follows: "the release notes".
+const STEPS: Words = "release releasing releases deployment deploy deploying merge merging shipping publication publishing \
+    launch launching rollout rolling go-live shipment";
+const OF_STEPS: Words =
+    "notes note branch branches script scripts workflow workflows build builds lock locks commit button job";
+/// "releasing the lock": the step is a verb with an object of its own.
+const ARTICLES: Words = "the a an its these those";
+
+/// "Nothing speaks against it", "no reason to wait".
+const NO_ADVICE: Words = "no none nothing neither nor without unnecessary";
+
+/// Words that advise against it, in a sentence about it.
+const ADVICE_JA: [&str; 19] = [
+    "しない方が",
+    "しないほうが",
+    "待った方が",
+    "待ったほうが",
+    "待つべき",
+    "控えた",
+    "控える",
+    "控えて",
+    "見送",
+    "見合わせ",
+    "延期",
+    "時期尚早",
+    "早すぎ",
+    "まだ早い",
+    "おすすめしません",
+    "お勧めしません",
+    "推奨しません",
+    "反対です",
+    "保留",
+];
+const NO_ADVICE_JA: [&str; 6] = ["理由は", "理由もあり", "必要はあり", "必要はな", "必要もあり", "解除"];
 
 const NOUNS_JA: [&str; 5] = ["出荷", "リリース", "マージ", "デプロイ", "公開"];
 const PROHIBITS_JA: [&str; 13] = [
@@ -93,6 +180,35 @@ fn condemns_japanese(sentence: &str) -> bool {
             || is_severe && remains.iter().any(|word| sentence.contains(word)))
 }
 
+/// "I recommend waiting with the release."
+fn advises_english(sentence: &str) -> bool {
+    let words: Vec<&str> =
+        sentence.trim_start_matches('^').trim_end_matches('$').split_whitespace().collect();
+    let has_advice = || ADVICE.iter().chain(&AGAINST).any(|advice| sentence.contains(advice));
+    let next = |at: usize| words.get(at + 1).copied().unwrap_or("$");
+    let is_noun = |at: usize| at > 0 && among(ARTICLES, words[at - 1]);
+    let has_object = |at: usize| among(ARTICLES, next(at)) && !is_noun(at);
+    let names_step = |at: usize, word: &str| {
+        among(SHIPPED, word)
+            || among(RELEASED, word) && among(AFTER, next(at))
+            || among(STEPS, word) && !among(OF_STEPS, next(at)) && !has_object(at)
+            || goes_out(word, next(at))
+    };
+    has_advice()
+        && !words.iter().any(|word| among(NO_ADVICE, word))
+        && words.iter().enumerate().any(|(at, word)| names_step(at, word))
+}
+
+fn goes_out(word: &str, next: &str) -> bool {
+    among("go goes going", word) && among("out live public", next)
+}
+
+fn advises_japanese(sentence: &str) -> bool {
+    NOUNS_JA.iter().chain(&["本番"]).any(|noun| sentence.contains(noun))
+        && ADVICE_JA.iter().any(|advice| sentence.contains(advice))
+        && !NO_ADVICE_JA.iter().any(|none| sentence.contains(none))
+}
+
 const UNFINISHED: [&str; 14] = [
     " could not finish ",
     " couldn't finish ",
@@ -150,15 +266,25 @@ fn counts_less(sentence: &str) -> bool {
 
 pub fn forbids_publishing(message: &str) -> bool {
     let (language, sentences) = read_sentences(message);
-    sentences.iter().any(|sentence| match language {
-        // A Japanese message may have English sentences.
-        Language::Japanese => {
-            forbids_japanese(&sentence.text)
-                || condemns_japanese(&sentence.text)
-                || forbids_english(&sentence.text.to_lowercase())
-        }
-        Language::English => forbids_english(&sentence.text) || condemns_english(&sentence.text),
-    })
+    let advises = |sentence: &Sentence| {
+        !sentence.is_question
+            && match language {
+                Language::Japanese => {
+                    advises_japanese(&sentence.text) || advises_english(&sentence.text.to_lowercase())
+                }
+                Language::English => advises_english(&sentence.text),
+            }
+    };
+    sentences.iter().any(advises)
+        || sentences.iter().any(|sentence| match language {
+            // A Japanese message may have English sentences.
+            Language::Japanese => {
+                forbids_japanese(&sentence.text)
+                    || condemns_japanese(&sentence.text)
+                    || forbids_english(&sentence.text.to_lowercase())
+            }
+            Language::English => forbids_english(&sentence.text) || condemns_english(&sentence.text),
+        })
 }
 
 fn forbids_english(sentence: &str) -> bool {
@@ -168,7 +294,10 @@ fn forbids_english(sentence: &str) -> bool {
     let words: Vec<&str> = sentence.trim_start_matches('^').split_whitespace().collect();
     words.iter().enumerate().any(|(at, word)| {
         let next = words.get(at + 1).copied().unwrap_or("$");
-        let means_work = among(SHIPPED, word) || among(RELEASED, word) && among(AFTER, next);
+        let means_work = among(SHIPPED, word)
+            || among(RELEASED, word) && among(AFTER, next)
+            || goes_out(word, next)
+            || *word == "rolled" && next == "out";
         means_work && is_prohibited(&words[..at])
     })
 }
@@ -228,6 +357,46 @@ mod tests {
             "重大な脆弱性が2件残っています。リリース不可です。",
         ] {
             assert!(forbids_publishing(message), "{message}");
+        }
+    }
+
+    #[test]
+    fn advice_to_wait() {
+        for message in [
+            "I would rather not release this yet.",
+            "This should not go out before the load test.",
+            "I recommend waiting with the release.",
+            "The audit is over. I'd hold off on shipping until the flaky test is understood.",
+            "I don't recommend merging this today.",
+            "My advice: better not deploy this before Monday, the migration is slow.",
+            "It is too early to release.",
+            "The release should be postponed.",
+            "I hesitate to ship this.",
+            "This shouldn't be rolled out to everyone.",
+            "The release has to wait for the security review.",
+            "One thing speaks against the release: the cache is not invalidated.",
+            "まだリリースしない方がよいです。",
+            "リリースは来週まで待ったほうがよいと思います。",
+            "今の状態での出荷はおすすめしません。",
+            "負荷試験が終わるまで本番への反映は見送るべきです。",
+            "リリースは時期尚早です。",
+        ] {
+            assert!(forbids_publishing(message), "{message}");
+        }
+        for message in [
+            "Nothing speaks against the release.",
+            "I see no reason to hold off on shipping.",
+            "I would rather not release the lock here, so the guard is kept.",
+            "I'd rather not touch the release notes.",
+            "Callers should wait for the queue; the audit found nothing.",
+            "The retry would wait two seconds. It is ready to ship.",
+            "Shall I hold off on the release?",
+            "All findings are fixed, the change can go out.",
+            "リリースを見送る理由はありません。",
+            "リリースを待つ必要はありません。",
+            "保留中のリクエストを再送するようにしました。",
+        ] {
+            assert!(!forbids_publishing(message), "{message}");
         }
     }
 
