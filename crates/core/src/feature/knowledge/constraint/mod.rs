@@ -22,6 +22,7 @@ use std::ops::Range;
 use crate::feature::knowledge::key_facts;
 use crate::text::cut::cut_to_word;
 use crate::text::japanese::{is_any_kanji, is_hiragana};
+use lift::Known;
 
 /// Most characters of a quotation: a longer sentence begins at the clause that limits something.
 const LONGEST: usize = key_facts::LONGEST;
@@ -83,10 +84,11 @@ impl<'p> OwnWords<'p> {
         if known.is_empty() {
             return Vec::new();
         }
+        let known: Vec<Known<'k>> = known.iter().map(|known| Known::new(known.as_ref())).collect();
         let mut before = "";
         let mut lifted = Vec::new();
         for sentence in self.sentences() {
-            lifted.extend(lift::lifted_by(known, sentence.text, before, || sentence.is_constraint()));
+            lifted.extend(lift::lifted_by(&known, sentence.text, before, || sentence.is_constraint()));
             before = sentence.text;
         }
         lifted

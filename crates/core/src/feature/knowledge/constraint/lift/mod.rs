@@ -7,6 +7,8 @@
 mod english;
 mod japanese;
 
+use std::cell::OnceCell;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ConstraintKind {
     Forbids,
@@ -28,18 +30,42 @@ fn is_sibling(word: &str, path: &str) -> bool {
     word.contains('/') && (word.ends_with('/') || word.contains('.') || root(word) == root(path))
 }
 
-/// The constraints of `known` that `sentence` takes back, which comes after `before`. `restates`: whether it is itself a constraint.
-pub(super) fn lifted_by<'k, C: AsRef<str>>(
-    known: &'k [C],
+/// A constraint that was said before. What it is about is found out when a sentence first asks.
+pub(super) struct Known<'k> {
+    pub(super) text: &'k str,
+    english: OnceCell<english::Gist>,
+    japanese: OnceCell<japanese::Gist>,
+}
+
+impl<'k> Known<'k> {
+    pub(super) fn new(text: &'k str) -> Known<'k> {
+        Known { text, english: OnceCell::new(), japanese: OnceCell::new() }
+    }
+
+    fn english(&self) -> &english::Gist {
+        self.english.get_or_init(|| english::Gist::of(self.text))
+    }
+
+    fn japanese(&self) -> &japanese::Gist {
+        self.japanese.get_or_init(|| japanese::Gist::of(self.text))
+    }
+}
+
+/// The constraints of `known` that `sentence` takes back, which comes after `before`. `restates`: whether it is itself a
+/// constraint.
+pub(super) fn lifted_by<'k>(
+    known: &[Known<'k>],
     sentence: &str,
     before: &str,
     restates: impl Fn() -> bool,
 ) -> Vec<&'k str> {
-    let known = known.iter().map(AsRef::as_ref);
+    let those = |is_covered: &dyn Fn(&Known<'k>) -> bool| {
+        known.iter().filter(|known| is_covered(known)).map(|known| known.text).collect()
+    };
     // A new constraint does not allow anything, but may be the opposite of an old one.
     if super::is_japanese(sentence) {
         let Some(lift) = japanese::Lift::of(sentence, restates()) else { return Vec::new() };
-        return known.filter(|constraint| lift.covers(constraint)).collect();
+        return those(&|known| lift.covers(known.japanese()));
     }
     let sentence = english::without_consent(english::without_request(sentence));
     // "…, said Alice"
@@ -47,5 +73,5 @@ pub(super) fn lifted_by<'k, C: AsRef<str>>(
         return Vec::new();
     }
     let Some(lift) = english::Lift::of(sentence, before, restates()) else { return Vec::new() };
-    known.filter(|constraint| lift.covers(constraint)).collect()
+    those(&|known| lift.covers(known.english()))
 }

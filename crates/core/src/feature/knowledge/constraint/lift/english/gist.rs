@@ -6,7 +6,7 @@ use crate::feature::knowledge::constraint::lift::ConstraintKind;
 use crate::text::word_list::among;
 
 #[expect(clippy::struct_excessive_bools, reason = "each says something of its own about one sentence")]
-pub(super) struct Gist {
+pub(in super::super) struct Gist {
     pub(super) kind: ConstraintKind,
     /// What is forbidden. None: to have something, as in "no mocks".
     pub(super) verb: Option<String>,
@@ -50,7 +50,7 @@ pub(super) const LANGUAGES: &str =
     "english german japanese french spanish italian portuguese dutch chinese korean";
 
 impl Gist {
-    pub(super) fn of(constraint: &str) -> Gist {
+    pub(in super::super) fn of(constraint: &str) -> Gist {
         let clauses = clauses(constraint);
         let all = owned(clauses.iter().flat_map(|clause| content(clause)).collect());
         let any_has = |list| clauses.iter().any(|clause| has(clause, list));

@@ -11,7 +11,8 @@ use super::{ConstraintKind, is_sibling};
 use crate::text::word_list::{Words, among};
 use act::{ALLOWED, Act, GENERAL, PLACES, Place, acts, head_of, subject};
 use clause::{ADVERBS, DENIALS, Token, clauses, content, has, is_alike, owned, word};
-use gist::{Gist, LANGUAGES};
+pub(super) use gist::Gist;
+use gist::LANGUAGES;
 
 /// They stand for what the person asked for.
 const RULES: Words = "rule rules limit limits constraint constraints restriction restrictions requirement requirements said ban \
@@ -180,8 +181,7 @@ impl Lift {
         (!parts.is_empty()).then_some(Lift { parts })
     }
 
-    pub(super) fn covers(&self, constraint: &str) -> bool {
-        let gist = Gist::of(constraint);
+    pub(super) fn covers(&self, gist: &Gist) -> bool {
         self.parts.iter().any(|part| gist.is_covered_by(part))
     }
 }

@@ -66,7 +66,7 @@ fn mentions_meaning(text: &str, run: &str) -> bool {
 const DENIES: Words = "ない 禁止 不可 やめて 避けて 控え ません ng 厳禁 だめ ダメ 駄目 ちゃだめ ず、 ずに なしで 無し なし 省いて 飛ばして スキップして んといて ないで待 待って 保留 却下 勘弁 対象外 固定 んな";
 const AREAS: Words = "frontend backend server client web mobile ios android api ui css html js フロントエンド バックエンド フロント バック サーバー クライアント";
 const UNITS: Words = "行 文字 ファイル 個 件 回 字";
-pub(super) struct Gist {
+pub(in super::super) struct Gist {
     kind: ConstraintKind,
     text: String,
     /// What it is about.
@@ -78,7 +78,7 @@ pub(super) struct Gist {
 }
 
 impl Gist {
-    pub(super) fn of(constraint: &str) -> Gist {
+    pub(in super::super) fn of(constraint: &str) -> Gist {
         let text = plain(constraint);
         let rejected = text.split_once("ではなく").map(|(before, _)| before);
         let rejected = rejected.and_then(|before| runs(before).pop());

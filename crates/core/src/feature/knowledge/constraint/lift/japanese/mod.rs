@@ -13,7 +13,7 @@ use crate::feature::knowledge::constraint::japanese::{
 };
 use crate::text::japanese::is_hiragana;
 use crate::text::word_list::{Words, among, each_word};
-use gist::Gist;
+pub(super) use gist::Gist;
 use text::{all_runs, clauses, plain, runs};
 
 const RULES: Words = "件 制限 制約 規則 ルール 禁止 凍結 縛り 約束 条件 指示 言ったこと 話 のやつ ってやつ";
@@ -108,8 +108,7 @@ impl Lift {
         (!parts.is_empty()).then_some(Lift { parts })
     }
 
-    pub(super) fn covers(&self, constraint: &str) -> bool {
-        let gist = Gist::of(constraint);
+    pub(super) fn covers(&self, gist: &Gist) -> bool {
         self.parts.iter().any(|part| gist.is_covered_by(part))
     }
 }
