@@ -53,7 +53,7 @@ pub fn author_of_teammate(name: &str) -> String {
 }
 
 /// Rows from before members had logins have no name.
-fn teammate(name: &str) -> String {
+pub(super) fn teammate(name: &str) -> String {
     let plain: String = name.chars().filter(|c| is_plain(*c)).take(40).collect();
     if plain.is_empty() { "(unknown)".to_owned() } else { plain }
 }

@@ -13,6 +13,7 @@ use tidegate_core::feature::memory::settings::{MemorySettings, StartupProjects};
 use tidegate_core::redact::redact;
 use tidegate_core::time::Millis;
 
+use self::author::teammate;
 pub use self::author::{
     Authored, DecisionStatus, Standing, author, author_of_decision, author_of_log, author_of_teammate,
     with_authors,
