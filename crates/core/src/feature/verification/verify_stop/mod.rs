@@ -102,6 +102,7 @@ pub enum StopStanding {
 
 /// What to do about it, before any text is written.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "one at a time, never in a list")]
 pub enum StopCourse<'f> {
     Settled(Verdict),
     /// It passes, although nothing was verified.
