@@ -87,7 +87,9 @@ fn check_records(stage: &Stage, runs: usize) -> Done {
 
 fn print_times(shipped: &Path, times: &[[Samples; 2]; HOST_CASES.len()]) -> Done {
     let mut floor = Samples::default();
-    times.iter().for_each(|[empty, _]| floor.extend(empty));
+    for [empty, _] in times {
+        floor.extend(empty);
+    }
     let p50 = floor.percentile(50);
     print::line("");
     print::line(&format!(
