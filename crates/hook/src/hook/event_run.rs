@@ -67,13 +67,6 @@ impl EventRun<'_> {
         if self.only_answers {
             return Ok(self.answer_unknown_caller(&facts));
         }
-        // A stage begins with a prompt only if a person wrote it.
-        if self.event.kind == EventKind::UserPromptSubmit
-            && facts.cycle != Known::Absent
-            && !self.is_by_person(&facts)
-        {
-            facts.cycle = Known::Absent;
-        }
         self.hook.see_edits(&facts, self.here.config, self.here.folder);
         if let (Known::Broken(why), Some(_)) = (&facts.marks, self.hook.fallback.edits.get()) {
             return Err(FailedStep::Marks(why.clone()));

@@ -93,14 +93,8 @@ pub fn read(state: Option<&StateDir>, root: &Path, config: &Config) -> Known<Cyc
     Known::Value(standing)
 }
 
-/// What the project shows of the stage under way. `works_in` is the session's own worktree, in which it last edited code at
-/// `edited`.
-pub fn look_for_evidence(
-    standing: &CycleStanding,
-    root: &Path,
-    works_in: &Path,
-    edited: Millis,
-) -> StageEvidence {
+/// What the project shows of the stage under way. `works_in` is the session's own worktree.
+pub fn look_for_evidence(standing: &CycleStanding, root: &Path, works_in: &Path) -> StageEvidence {
     let (Ok(state), Some(cycle)) = (&standing.state, &standing.cycle) else {
         return StageEvidence::default();
     };
@@ -120,23 +114,12 @@ pub fn look_for_evidence(
     let began_in = began_in.filter(|_| wants_commit(stage));
     let head = began_in.and_then(read_head);
     let commits = began_in.zip(head.as_deref()).zip(began);
-    let next = cycle.stages.get(at + 1);
-    let is_due = wants_commit(stage) || next.is_some_and(wants_commit);
-    let started = state.started_at.as_deref().and_then(Millis::from_iso).filter(|_| is_due);
     StageEvidence {
-        committed: started.is_some_and(|started| is_committed_since(works_in, started.max(edited))),
         commits: commits.and_then(|((root, head), began)| count_new_commits(root, head, began)),
         head,
-        next: next.map(|next| look_at_start(next, root, works_in)).unwrap_or_default(),
+        next: cycle.stages.get(at + 1).map(|next| look_at_start(next, root, works_in)).unwrap_or_default(),
         written: promised_files(stage).filter(is_written).cloned().collect(),
     }
-}
-
-/// Git's times are in seconds: only a commit of a later one is certainly newer.
-fn is_committed_since(works_in: &Path, since: Millis) -> bool {
-    let since = Millis(since.0 + 999);
-    let made = read_head(works_in).and_then(|head| count_new_commits(works_in, &head, since));
-    made.is_some_and(|made| made > 0)
 }
 
 fn promised_files(stage: &Stage) -> impl Iterator<Item = &String> {
@@ -248,11 +231,10 @@ pub(super) fn read_facts(facts: &Facts<'_>, here: &HookContext<'_>) -> Known<Cyc
             standing.origin = if is_told { CycleOrigin::ElsewhereTold } else { CycleOrigin::Elsewhere };
         }
     }
-    if matches!(facts.event.kind, EventKind::Stop | EventKind::UserPromptSubmit)
+    if facts.event.kind == EventKind::Stop
         && let Known::Value(standing) = &mut known
     {
-        let edited = facts.marks.value().map(|marks| marks.verification.wrote.last).unwrap_or_default();
-        standing.evidence = look_for_evidence(standing, root, here.root.unwrap_or(root), edited);
+        standing.evidence = look_for_evidence(standing, root, here.root.unwrap_or(root));
     }
     known
 }
@@ -555,7 +537,7 @@ mod tests {
             fs::File::options().append(true).open(&path).unwrap().set_modified(at).unwrap();
         }
         let Known::Value(standing) = read(None, &project.root, &config) else { panic!() };
-        let seen = look_for_evidence(&standing, &project.root, &project.root, Millis(0));
+        let seen = look_for_evidence(&standing, &project.root, &project.root);
         assert_eq!(seen.written, ["docs/new.md"]);
         assert_eq!((seen.head, seen.next), (None, StageStart::default()), "no stage wants a commit");
     }
@@ -584,7 +566,7 @@ mod tests {
         let mut cycle = Cycle::default();
         cycle.stages[0] = stage;
         let standing = CycleStanding::parse(text, |_| Some(cycle), |_| true);
-        let seen = look_for_evidence(&standing, &project.root, &project.root, Millis(0));
+        let seen = look_for_evidence(&standing, &project.root, &project.root);
         assert_eq!(seen.written, ["changed.md", "new.md"]);
     }
 

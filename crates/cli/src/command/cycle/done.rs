@@ -79,7 +79,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     marks.push(CycleMark::StageDone(state.stage.clone()).into());
     place.append_marks(&session.id, &marks)?;
     place.record_command("done", "a stage is done", Some(&state.stage));
-    let active = active.map(|active| ActiveStage { done: true, contradicted: None, ..active });
+    let active = active.map(|active| ActiveStage { done: true, ..active });
     let missing = active.map(|active| place.list_missing(&session, &active)).unwrap_or_default();
     let next = cycle.position(&state.stage).and_then(|at| cycle.stages.get(at + 1));
     if args.of.json {

@@ -357,9 +357,7 @@ impl ProjectCycle {
         let Some(stage) = cycle.position(&state.stage).and_then(|at| cycle.stages.get(at)) else {
             return Vec::new();
         };
-        let edited = session.marks.verification.wrote.last;
-        let evidence =
-            cycle::look_for_evidence(standing, &self.project.root, &self.works_in(session), edited);
+        let evidence = cycle::look_for_evidence(standing, &self.project.root, &self.works_in(session));
         list_missing(stage, active, state, &evidence, &session.marks)
     }
 

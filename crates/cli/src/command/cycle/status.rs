@@ -44,9 +44,6 @@ struct ShownCycle<'a> {
     /// It was declared done.
     #[serde(skip)]
     is_said: bool,
-    /// It waits for the person, who has not answered this yet.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "serialize_wait")]
-    waits_for: Option<Bilingual>,
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "serialize_missing")]
     missing: Vec<Missing>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,11 +79,6 @@ struct ShownStage<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     tokens: Option<u64>,
     min_left: u64,
-}
-
-#[expect(clippy::ref_option, reason = "serde asks with a reference")]
-fn serialize_wait<S: serde::Serializer>(wait: &Option<Bilingual>, out: S) -> Result<S::Ok, S::Error> {
-    out.serialize_str(wait.as_ref().map_or("", |wait| &wait.en))
 }
 
 fn serialize_missing<S: serde::Serializer>(missing: &[Missing], out: S) -> Result<S::Ok, S::Error> {
@@ -125,11 +117,6 @@ pub(super) fn run(args: &Args) -> Outcome {
     let active = owner.as_ref().and_then(|owner| owner.marks.cycle.stage.as_ref());
     let active = active.filter(|active| active.stage == state.stage && state.status == CycleStatus::Running);
     let missing = owner.as_ref().zip(active).map(|(owner, active)| place.list_missing(owner, active));
-    let waiting = active.filter(|active| active.done && active.turn.waits());
-    let waits_for = waiting.map(|active| {
-        let wait = active.wait.clone().unwrap_or_default();
-        Bilingual { en: words::waits_for(Lang::En, &wait), ja: words::waits_for(Lang::Ja, &wait) }
-    });
     let why = state.stopped_reason.as_deref().unwrap_or("?");
     let failure = |lang| words::failure(lang, why, state.most_findings());
     let shown = ShownCycle {
@@ -141,7 +128,6 @@ pub(super) fn run(args: &Args) -> Outcome {
         skill: at.and_then(|at| cycle.stages.get(at)).map(|stage| place.skill_name(&stage.skill)),
         done: missing.as_ref().map(Vec::is_empty),
         is_said: active.is_some_and(|active| active.done),
-        waits_for,
         missing: missing.unwrap_or_default(),
         session: state.session_id.as_deref(),
         live: state.session_id.as_deref().is_some_and(|id| place.is_live(id)),
@@ -243,10 +229,6 @@ fn describe_stage(shown: &ShownCycle<'_>, at: usize, stage: &ShownStage<'_>) -> 
     match (stage.ended, stage.tokens.map(short_tokens)) {
         (true, Some(tokens)) => Text::from(both!("done, {tokens} tokens", "完了、{tokens}トークン")).good(),
         (true, None) => Text::from(both!("done", "完了")).good(),
-        (false, _) if is_current && shown.done == Some(true) && shown.waits_for.is_some() => {
-            let Bilingual { en, ja } = shown.waits_for.clone().unwrap_or_default();
-            Text::from(both!("done; waits for {en}", "完了。待っているもの: {ja}")).warning()
-        }
         (false, _) if is_current && shown.done == Some(true) => {
             both!("done when this turn ends", "このターンの終わりに完了").into()
         }
@@ -299,7 +281,6 @@ mod tests {
             skill: Some("audit".to_owned()),
             done: None,
             is_said: false,
-            waits_for: None,
             missing: Vec::new(),
             session: Some("91b38a40-3ead-4aa8-8407-24d36ddad7be"),
             live: true,

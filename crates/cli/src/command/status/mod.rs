@@ -247,7 +247,7 @@ impl Cycle {
             Known::Broken(damage) => return Some(Cycle::Damaged { damage }),
         };
         let other = standing.other_owner(session.id.as_str()).map(str::to_owned);
-        let evidence = cycle::look_for_evidence(&standing, root, root, session.marks.verification.wrote.last);
+        let evidence = cycle::look_for_evidence(&standing, root, root);
         let (state, known) = match (standing.state, standing.cycle) {
             (Ok(state), Some(known)) => (state, known),
             (Err(damage), _) => return Some(Cycle::Damaged { damage: damage.to_string() }),

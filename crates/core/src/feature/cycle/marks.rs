@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::feature::cycle::{ActiveStage, ReportedFindings, Turn, Wait};
+use crate::feature::cycle::{ActiveStage, ReportedFindings, Turn};
 use crate::feature::marks::{RoomMarks, SessionMark, SessionMarks};
 use crate::time::Millis;
 
@@ -17,14 +17,8 @@ pub enum Mark {
     StagePublished,
     /// A commit that was allowed to be empty.
     EmptyCommit,
-    /// A subagent reported the stage as done: the model's word has to be given again.
+    /// The report contradicts the model's word: it has to be given again.
     StageReopened,
-    /// These words contradict the model's report, which has to be given again.
-    StageContradicted(String),
-    /// The stage is done, and waits for the person.
-    StageWaits(Wait),
-    /// The person's prompt looks like a yes.
-    StagePressed,
     /// The person was asked for the next stage.
     NextStageAsked,
     /// The first reading in a stage that began without one: tokens in use.
@@ -77,20 +71,11 @@ impl RoomMarks for Marks {
             Mark::Stage(stage) => {
                 (self.stage, self.last, self.ahead) = (Some(*stage), None, false);
             }
-            Mark::StageDone(name) => self.change(|stage| {
-                if stage.stage == name {
-                    (stage.done, stage.contradicted) = (true, None);
-                }
-            }),
+            Mark::StageDone(name) => self.change(|stage| stage.done |= stage.stage == name),
             // One field each, so that hooks running at once do not undo each other's change.
             Mark::StagePublished => self.change(|stage| stage.published = true),
             Mark::EmptyCommit => self.change(|stage| stage.empty_commits += 1),
             Mark::StageReopened => self.change(|stage| stage.done = false),
-            Mark::StageContradicted(words) => {
-                self.change(|stage| (stage.done, stage.contradicted) = (false, Some(words)));
-            }
-            Mark::StageWaits(wait) => self.change(|stage| stage.wait = Some(wait)),
-            Mark::StagePressed => self.change(|stage| stage.pressed = true),
             Mark::NextStageAsked => self.change(|stage| stage.asked = true),
             Mark::StageUsed(used) => self.change(|stage| stage.used = stage.used.or(Some(used))),
             Mark::StageHeld => self.change(|stage| stage.held = true),
@@ -99,15 +84,9 @@ impl RoomMarks for Marks {
                 if turn != Turn::Closed {
                     stage.chained = 0;
                 }
-                if turn != Turn::Open {
-                    stage.pressed = false;
-                }
-                if !turn.waits() {
-                    stage.wait = None;
-                }
             }),
             Mark::GoAhead => {
-                self.change(|stage| (stage.turn, stage.chained, stage.wait) = (Turn::Open, 0, None));
+                self.change(|stage| (stage.turn, stage.chained) = (Turn::Open, 0));
                 self.last.iter_mut().for_each(|last| last.failed = None);
                 self.ahead = self.stage.is_none();
             }
@@ -165,9 +144,6 @@ pub(in crate::feature) mod tests {
             Just(Mark::StagePublished),
             Just(Mark::EmptyCommit),
             Just(Mark::StageReopened),
-            "[ab]".prop_map(Mark::StageContradicted),
-            Just(Mark::StageWaits(Wait::default())),
-            Just(Mark::StagePressed),
             Just(Mark::NextStageAsked),
             (1u64..9).prop_map(Mark::StageUsed),
             Just(Mark::StageTurn(Turn::Interrupted)),

@@ -18,7 +18,6 @@
 //! that `verify-stop` blocks begins no stage. The room left has to be that of this request, so the hook
 //! waits up to 150 ms for the transcript (`Needs::current`).
 
-mod at_prompt;
 pub mod definition;
 pub mod done_when;
 pub mod effect;
@@ -122,18 +121,6 @@ pub struct ActiveStage {
     /// When the cycle began, as its file says: another one is not the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// A stage before it had a commit that was allowed to be empty.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub emptied: bool,
-    /// Words of Claude that contradict its report that the stage is done: it has to report again.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub contradicted: Option<String>,
-    /// What it waits for, while it waits for the person.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub wait: Option<Wait>,
-    /// The last prompt looks like a yes. If it does not help, the person learns why.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub pressed: bool,
     /// The person was asked for the next stage, because a constraint of theirs concerns it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub asked: bool,
@@ -153,31 +140,6 @@ pub struct ReportedFindings {
     pub at: Millis,
     /// Rounds of review and fix before it.
     pub rounds: u64,
-}
-
-/// A stage that is done waits for the person.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Wait {
-    pub why: WaitReason,
-    /// The question, or the person's own words.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub quote: Option<String>,
-    /// The commit that was checked out when the wait began, if the next stage promises one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub head: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum WaitReason {
-    /// Claude asked something.
-    Question,
-    /// The person wants to be asked before the next stage.
-    Reserved,
-    /// They interrupted, or said something that does not let it continue.
-    #[default]
-    Person,
 }
 
 impl Turn {

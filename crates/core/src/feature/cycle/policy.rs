@@ -24,11 +24,10 @@ use crate::feature::cycle::waits::{
     report_interruption, report_overtaken, report_unreadable, tell_person, wait_for_answer, wait_on,
 };
 use crate::feature::cycle::{
-    ActiveStage, Cycle, CycleDamage, CycleRun, CycleState, CycleStatus, DoneWhen, StageProgress, StageStart,
-    Turn, Wait, WaitReason, words,
+    ActiveStage, Cycle, CycleDamage, CycleRun, CycleState, CycleStatus, DoneWhen, StageProgress, Turn, words,
 };
 use crate::feature::facts::{Facts, Known, Needs};
-use crate::feature::marks::{Mark as AnyMark, Marks, SessionMark};
+use crate::feature::marks::{Marks, SessionMark};
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
 use crate::feature::{Mode, Policy};
 use crate::meter::forecast::median_growth;
@@ -87,11 +86,9 @@ impl Policy for CyclePolicy {
                 let tool = matches!(event.action, Action::Question);
                 Some(Needs { meter: true, tool, ..Needs::default() })
             }
-            (EventKind::UserPromptSubmit, Some(stage)) => {
-                let waits = stage.done && stage.turn.waits();
+            (EventKind::UserPromptSubmit, Some(_)) => {
                 let reminds = marks.is_some_and(|marks| marks.session.may_remind(event));
-                let needs = Needs { meter: waits, cycle: waits, ..Needs::default() };
-                (reminds || event.human_prompt().is_some()).then_some(needs)
+                (reminds || event.human_prompt().is_some()).then(Needs::default)
             }
             (EventKind::UserPromptSubmit, None) => {
                 let waits = marks.is_some_and(|marks| {
@@ -295,9 +292,7 @@ fn judge_stop(facts: &Facts<'_>, config: &Config, known: &ActiveStage) -> Verdic
     });
     let begun = begun.filter(|begun| begun != known);
     let stage = begun.as_ref().unwrap_or(known);
-    let ending = StageEnd { facts, standing, state, cycle, stage, at };
-    let mut verdict = decide_in_stage(facts, config, &ending);
-    verdict.effects.extend(ending.note_wait(&verdict));
+    let mut verdict = decide_in_stage(facts, config, &StageEnd { facts, standing, state, cycle, stage, at });
     if let Some(begun) = &begun {
         verdict.effects.insert(0, Effect::mark(Mark::Stage(Box::new(begun.clone()))));
     }
@@ -313,11 +308,7 @@ fn decide_in_stage(facts: &Facts<'_>, config: &Config, ending: &StageEnd<'_>) ->
     let message = facts.event.last_message.map(|message| message.tail(question::BYTES));
     if let Some(message) = message.filter(|message| asks_person(message)) {
         let next = ending.cycle.stages.get(ending.at + 1).map(|next| next.name.as_str());
-        let mut verdict = wait_for_answer(facts, stage, &message, next);
-        // A yes to its question does not take the cycle past such words.
-        let missing = if stage.done { ending.list_missing() } else { Vec::new() };
-        verdict.effects.extend(reopen_if_contradicted(&missing));
-        return verdict;
+        return wait_for_answer(facts, stage, &message, next);
     }
     match stage.turn {
         Turn::Interrupted => return report_interruption(facts, stage),
@@ -339,7 +330,7 @@ fn decide_in_stage(facts: &Facts<'_>, config: &Config, ending: &StageEnd<'_>) ->
         return block_stop(facts, stage, &missing);
     }
     let mut verdict = leave_waiting(facts, stage, &missing);
-    verdict.effects.extend(reopen_if_contradicted(&missing));
+    verdict.effects.extend(reopen_if_forbidden(&missing));
     verdict
 }
 
@@ -349,7 +340,7 @@ fn block_stop(facts: &Facts<'_>, stage: &ActiveStage, missing: &[Missing]) -> Ve
     let counts = |missing: &Missing| {
         matches!(
             missing,
-            Missing::Report | Missing::OpenFindings(_) | Missing::Severe(..) | Missing::Forbidden(_)
+            Missing::Report | Missing::OpenFindings(_) | Missing::Severe(..) | Missing::Forbidden
         )
     };
     let mut report = String::from("run `tidegate cycle done");
@@ -365,7 +356,10 @@ fn block_stop(facts: &Facts<'_>, stage: &ActiveStage, missing: &[Missing]) -> Ve
     let mut steps: Vec<String> = missing.iter().filter_map(Missing::action).collect();
     if steps.is_empty() {
         steps.push(format!("finish the work and {report}"));
-    } else if missing.iter().any(|missing| counts(missing) || missing.name() == "done") {
+    } else if missing
+        .iter()
+        .any(|missing| counts(missing) || matches!(missing, Missing::Word | Missing::Unfinished))
+    {
         steps.push(format!("then {report}"));
     }
     let mut reason = capitalize(&steps.join("; "));
@@ -385,18 +379,16 @@ fn block_stop(facts: &Facts<'_>, stage: &ActiveStage, missing: &[Missing]) -> Ve
         call: Call::Deny,
         reason: Some(reason),
         because: "the stage is not done",
-        effects: std::iter::once(Effect::mark(Mark::StageHeld))
-            .chain(reopen_if_contradicted(missing))
-            .collect(),
+        effects: std::iter::once(Effect::mark(Mark::StageHeld)).chain(reopen_if_forbidden(missing)).collect(),
         asks,
         ..Verdict::pass()
     }
 }
 
 /// Other words in the next message do not settle it: the model has to report the stage as done again.
-fn reopen_if_contradicted(missing: &[Missing]) -> Option<Effect> {
-    let words = missing.iter().find_map(Missing::contradiction)?;
-    Some(Effect::mark(Mark::StageContradicted(words.to_owned())))
+fn reopen_if_forbidden(missing: &[Missing]) -> Option<Effect> {
+    let contradicts = |missing: &Missing| matches!(missing, Missing::Forbidden | Missing::Unfinished);
+    missing.iter().any(contradicts).then(|| Effect::mark(Mark::StageReopened))
 }
 
 fn capitalize(text: &str) -> String {
@@ -414,7 +406,7 @@ fn request_full_answer(facts: &Facts<'_>, reason: &mut String) {
 }
 
 /// Tokens left, by reliability.
-pub(super) enum Budget {
+enum Budget {
     /// From a reading of this request.
     Current(u64),
     /// From a reading that may be one request old, reduced by the growth of a usual turn.
@@ -423,7 +415,7 @@ pub(super) enum Budget {
 }
 
 impl Budget {
-    pub(super) fn read(facts: &Facts<'_>) -> Budget {
+    fn read(facts: &Facts<'_>) -> Budget {
         let left = facts.meter.reading().and_then(Reading::left);
         match (&facts.meter, left) {
             (Meter::Current(_), Some(left)) => Budget::Current(left),
@@ -438,17 +430,17 @@ impl Budget {
 }
 
 /// The end of a stage.
-pub(super) struct StageEnd<'a> {
-    pub(super) facts: &'a Facts<'a>,
-    pub(super) standing: &'a CycleStanding,
-    pub(super) state: &'a CycleState,
-    pub(super) cycle: &'a Cycle,
-    pub(super) stage: &'a ActiveStage,
-    pub(super) at: usize,
+struct StageEnd<'a> {
+    facts: &'a Facts<'a>,
+    standing: &'a CycleStanding,
+    state: &'a CycleState,
+    cycle: &'a Cycle,
+    stage: &'a ActiveStage,
+    at: usize,
 }
 
 impl StageEnd<'_> {
-    pub(super) fn list_missing(&self) -> Vec<Missing> {
+    fn list_missing(&self) -> Vec<Missing> {
         let (stage, marks) = (&self.cycle.stages[self.at], self.facts.marks.value());
         let evidence = &self.standing.evidence;
         let mut missing = marks
@@ -457,13 +449,11 @@ impl StageEnd<'_> {
         // Only the last thing to look at: the report may be long.
         if missing.is_empty() && stage.done_when.contains(&DoneWhen::NoOpenFindings) {
             let report = self.facts.event.last_message.map(|message| message.tail(REPORT_BYTES));
-            let words = report.and_then(|report| quote_sentence(&report, forbids_publishing));
-            missing.extend(words.map(Missing::Forbidden));
+            missing.extend(report.filter(|report| forbids_publishing(report)).map(|_| Missing::Forbidden));
         }
         if missing.is_empty() {
             let end = self.facts.event.last_message.map(|message| message.tail(question::BYTES));
-            let words = end.and_then(|end| quote_sentence(&end, says_unfinished));
-            missing.extend(words.map(Missing::Unfinished));
+            missing.extend(end.filter(|end| says_unfinished(end)).map(|_| Missing::Unfinished));
         }
         missing
     }
@@ -479,7 +469,8 @@ impl StageEnd<'_> {
         if let Some(said) = self.find_reservation(next) {
             return self.ask_for_stage(next, said);
         }
-        let needed = self.needed_room(next);
+        let needed =
+            self.standing.min_left.get(next).copied().unwrap_or_else(|| self.cycle.default_min_left(next));
         match Budget::read(self.facts) {
             Budget::Current(left) if left >= needed => {
                 self.begin_stage(next, Some((left, needed)), "there is room for the next stage")
@@ -504,35 +495,8 @@ impl StageEnd<'_> {
         }
     }
 
-    /// Tokens that have to be left before a stage.
-    pub(super) fn needed_room(&self, stage: usize) -> u64 {
-        self.standing.min_left.get(stage).copied().unwrap_or_else(|| self.cycle.default_min_left(stage))
-    }
-
-    /// If the stage is done, and the verdict leaves it waiting for the person.
-    fn note_wait(&self, verdict: &Verdict) -> Option<Effect> {
-        let turn_of = |effect: &Effect| match effect {
-            Effect::Mark(AnyMark::Cycle(Mark::StageTurn(turn))) => Some(*turn),
-            _ => None,
-        };
-        let turn = verdict.effects.iter().find_map(turn_of).filter(|turn| turn.waits() && self.stage.done)?;
-        let message = self.facts.event.last_message.map(|message| message.tail(question::BYTES));
-        let asked = message.filter(|message| asks_person(message));
-        let (why, quote) = match self.find_reservation(self.at + 1) {
-            Some(said) if turn == Turn::NeedsWord && asked.is_none() => {
-                (WaitReason::Reserved, Some(quote_line(said)))
-            }
-            _ => match asked {
-                Some(message) => (WaitReason::Question, quote_sentence(&message, asks_person)),
-                None => (WaitReason::Person, None),
-            },
-        };
-        let head = self.standing.evidence.next.head.as_ref().map(|head| head.commit.clone());
-        Some(Effect::mark(Mark::StageWaits(Wait { why, quote, head })))
-    }
-
     /// The person's own words, unless they were asked in this stage, or told after a no that it needs their yes.
-    pub(super) fn find_reservation(&self, next: usize) -> Option<&str> {
+    fn find_reservation(&self, next: usize) -> Option<&str> {
         let marks = self.facts.marks.value().filter(|_| !self.stage.asked)?;
         if has_declined(self.facts, self.stage) {
             return None;
@@ -546,8 +510,8 @@ impl StageEnd<'_> {
         let mut verdict =
             end_turn(self.stage, Turn::NeedsWord, "the person wants to be asked before the next stage");
         verdict.effects.push(Effect::mark(Mark::NextStageAsked));
-        let text =
-            words::reserved(self.facts.lang, self.stage, &self.cycle.stages[next].name, &quote_line(said));
+        let said = sanitize_line(first_chars(said, MAX_SAID_CHARS));
+        let text = words::reserved(self.facts.lang, self.stage, &self.cycle.stages[next].name, said.trim());
         verdict.says.push(tell_person(text, 60));
         verdict
     }
@@ -560,18 +524,37 @@ impl StageEnd<'_> {
         state
     }
 
-    pub(super) fn step_effect(&self, new: Option<CycleState>, ended: Option<CycleRun>, mark: Mark) -> Effect {
+    fn step_effect(&self, new: Option<CycleState>, ended: Option<CycleRun>, mark: Mark) -> Effect {
         let (project, old) = (stage_project(self.facts), self.standing.text.clone());
         Effect::Cycle(effect::Effect::Step(Box::new(CycleStep { project, old, new, ended, mark })))
     }
 
     fn begin_stage(&self, next: usize, budget: Option<(u64, u64)>, because: &'static str) -> Verdict {
-        let Some((begun, state)) = self.advance(next, self.stage.turn, self.stage.chained + 1) else {
-            return pause_cycle(self.stage, "the stage is not known");
+        let turn = self.stage.turn;
+        let begun = ActiveStage::begin(&self.state.cycle, self.cycle, next, self.facts.now, turn);
+        let Some(begun) = begun else { return pause_cycle(self.stage, "the stage is not known") };
+        let ActiveStage { chained, copied, ref project, .. } = *self.stage;
+        let run = self.state.started_at.clone();
+        let used = self.facts.meter.reading().map(|reading| reading.used);
+        let begun =
+            ActiveStage { chained: chained + 1, copied, project: project.clone(), used, run, ..begun };
+        let mut state = self.ended_state();
+        state.begin_stage(&begun.stage, self.facts.now, used, self.standing.evidence.next.clone());
+        let mut reason = format!(
+            "Invoke the skill `{}` for stage {}: stage {} of {} ({}) of the cycle {} is done. The state file is up to date.",
+            begun.skill, begun.stage, self.stage.number, self.stage.of, self.stage.stage, self.state.cycle
+        );
+        let _ = match budget {
+            Some((left, needed)) => write!(
+                reason,
+                " {} tokens are left; this stage and those after it need about {}.",
+                short_tokens(left),
+                short_tokens(needed)
+            ),
+            None => write!(reason, " The number of tokens left is not known."),
         };
-        let ActiveStage { stage, number, of, .. } = self.stage;
-        let done = format!("stage {number} of {of} ({stage}) of the cycle {} is done", self.state.cycle);
-        let reason = self.instruct(&begun, &done, budget);
+        reason.push_str(" When its goal is reached, run `tidegate cycle done`.");
+        request_full_answer(self.facts, &mut reason);
         let asks = Asks::stage(begun.stage.as_str(), begun.skill.as_str());
         let text = words::stage_begins(self.facts.lang, self.stage, &begun.stage);
         Verdict {
@@ -582,53 +565,6 @@ impl StageEnd<'_> {
             effects: vec![self.step_effect(Some(state), None, Mark::Stage(Box::new(begun)))],
             asks,
         }
-    }
-
-    /// The stage at `next`, and the state file with it. Stages in between count as done.
-    pub(super) fn advance(
-        &self,
-        next: usize,
-        turn: Turn,
-        chained: usize,
-    ) -> Option<(ActiveStage, CycleState)> {
-        let begun = ActiveStage::begin(&self.state.cycle, self.cycle, next, self.facts.now, turn)?;
-        let ActiveStage { copied, ref project, .. } = *self.stage;
-        let used = self.facts.meter.reading().map(|reading| reading.used);
-        let begun = ActiveStage {
-            chained,
-            copied,
-            project: project.clone(),
-            used,
-            run: self.state.started_at.clone(),
-            emptied: self.stage.emptied || self.stage.empty_commits > 0,
-            ..begun
-        };
-        let mut state = self.ended_state();
-        for between in &self.cycle.stages[self.at + 1..next] {
-            state.begin_stage(&between.name, self.facts.now, used, StageStart::default());
-            state.end_stage(None, used, false);
-        }
-        state.begin_stage(&begun.stage, self.facts.now, used, self.standing.evidence.next.clone());
-        Some((begun, state))
-    }
-
-    /// Sends the model to a stage that begins.
-    pub(super) fn instruct(&self, begun: &ActiveStage, because: &str, budget: Option<(u64, u64)>) -> String {
-        let ActiveStage { stage, skill, .. } = begun;
-        let mut text =
-            format!("Invoke the skill `{skill}` for stage {stage}: {because}. The state file is up to date.");
-        let _ = match budget {
-            Some((left, needed)) => write!(
-                text,
-                " {} tokens are left; this stage and those after it need about {}.",
-                short_tokens(left),
-                short_tokens(needed)
-            ),
-            None => write!(text, " The number of tokens left is not known."),
-        };
-        text.push_str(" When its goal is reached, run `tidegate cycle done`.");
-        request_full_answer(self.facts, &mut text);
-        text
     }
 
     fn stop_cycle(&self, next: usize, left: u64, needed: u64, because: &'static str) -> Verdict {
@@ -683,22 +619,6 @@ pub fn format_metrics(state: &CycleState) -> String {
         value => format!("{name}: {}", shown(value)),
     };
     sanitize_line(&state.metrics.iter().map(of_stage).collect::<Vec<_>>().join("; "))
-}
-
-/// The first sentence of a message for which `is_meant` holds; its end, if only several together do.
-fn quote_sentence(message: &str, is_meant: fn(&str) -> bool) -> Option<String> {
-    if !is_meant(message) {
-        return None;
-    }
-    let is_end = |c: char| matches!(c, '.' | '!' | '?' | '。' | '！' | '？' | '\n');
-    let mut sentences = message.split_inclusive(is_end).filter(|sentence| !sentence.trim().is_empty());
-    let last = sentences.clone().next_back().unwrap_or_default();
-    Some(quote_line(sentences.find(|sentence| is_meant(sentence)).unwrap_or(last)))
-}
-
-/// As long as a message to a person has room for.
-fn quote_line(said: &str) -> String {
-    sanitize_line(first_chars(said.trim(), MAX_SAID_CHARS)).trim().to_owned()
 }
 
 /// Untrusted text: one short line without terminal control characters.

@@ -3,7 +3,6 @@
 use super::settings::CycleMode;
 use crate::event::action::{Action, OWN_HEADER};
 use crate::feature::config::Config;
-use crate::feature::cycle::at_prompt::begin_at_prompt;
 use crate::feature::cycle::go_ahead;
 use crate::feature::cycle::marks::{Mark, Marks};
 use crate::feature::cycle::{ActiveStage, Turn};
@@ -14,26 +13,18 @@ use crate::feature::verdict::{Effect, Verdict};
 /// the model writes.
 pub(super) fn note_prompt(facts: &Facts<'_>, config: &Config, stage: &ActiveStage) -> Verdict {
     let Some(said) = facts.typed_prompt() else { return Verdict::silent("the model scheduled the prompt") };
-    let declines = declines(&said, config, stage);
-    if stage.turn.waits() && stage.turn != Turn::Interrupted && !declines {
-        let begins = begin_at_prompt(facts, config, stage, &said);
-        if let Some(verdict) = begins {
-            return verdict;
-        }
-    }
     let (mark, because) = match stage.turn {
         Turn::Open | Turn::Interrupted => (Mark::StageTurn(Turn::Interrupted), "the person interrupted"),
-        _ if declines => (Mark::StageTurn(Turn::Declined), "the person does not let it continue"),
+        _ if declines(&said, config, stage) => {
+            (Mark::StageTurn(Turn::Declined), "the person does not let it continue")
+        }
         // It waits for a person: a prompt that an agent or the host wrote leaves no such mark.
         Turn::Waiting | Turn::NeedsYes | Turn::NeedsWord | Turn::Declined => {
             (Mark::GoAhead, "the person lets it continue")
         }
         Turn::Closed => (Mark::StageTurn(Turn::Open), "a turn begins"),
     };
-    let is_yes = (stage.held || stage.turn.waits()) && go_ahead::looks_like_yes(&said);
-    let pressed = is_yes.then(|| Effect::mark(Mark::StagePressed));
-    let effects = std::iter::once(Effect::mark(mark)).chain(pressed).collect();
-    Verdict { effects, ..Verdict::silent(because) }
+    Verdict { effects: vec![Effect::mark(mark)], ..Verdict::silent(because) }
 }
 
 /// No stage is under way here, but a cycle waits: it failed here, or another session left it. Only the person's yes lets it continue.
@@ -66,7 +57,7 @@ pub(super) fn declines(said: &str, config: &Config, stage: &ActiveStage) -> bool
 }
 
 /// `by_name`: a mere assent is not enough.
-pub(super) fn lets_continue(said: &str, config: &Config, cycle: &str, by_name: bool) -> bool {
+fn lets_continue(said: &str, config: &Config, cycle: &str, by_name: bool) -> bool {
     let names = config.policies.cycle.cycle(cycle).map(|cycle| cycle.names(0)).unwrap_or_default();
     let known: Vec<&str> = names.iter().map(String::as_str).chain([cycle]).collect();
     go_ahead::lets_continue(said, &known, by_name)

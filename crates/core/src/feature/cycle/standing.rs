@@ -23,8 +23,6 @@ pub struct StageEvidence {
     pub head: Option<String>,
     /// Commits that were made since the stage began, if `head` is one of them; `None` where no log tells.
     pub commits: Option<usize>,
-    /// A commit was made in this cycle after its last edit, and is checked out.
-    pub committed: bool,
     /// The project as the next stage finds it.
     pub next: StageStart,
     /// Promised files that have other content than when the stage began.

@@ -18,16 +18,14 @@ pub enum Missing {
     OpenFindings(u64),
     /// A metric with another name than `open` counts findings that must not be shipped.
     Severe(String, u64),
-    /// The report of the stage says that its work must not be shipped, in these words.
-    Forbidden(String),
+    /// The report of the stage says that its work must not be shipped.
+    Forbidden,
     Commit,
     File(String),
-    /// The last message says that work remains, in these words.
-    Unfinished(String),
+    /// The last message says that work remains.
+    Unfinished,
     /// `tidegate cycle done` was not called.
     Word,
-    /// It was, and these words contradict it.
-    Contradicted(String),
 }
 
 /// In the order in which the work is done.
@@ -52,9 +50,7 @@ pub fn list_missing(
                 .zip(evidence.head.as_deref())
                 .is_some_and(|(began, now)| now != NO_COMMIT && now != began.commit);
             let has_new = evidence.commits.is_none_or(|made| made > active.empty_commits);
-            // The work may have been committed before the stage began.
-            let is_committed = evidence.committed && !active.emptied && active.empty_commits == 0;
-            (!(active.published || moved && has_new || is_committed)).then_some(Missing::Commit)
+            (!(active.published || moved && has_new)).then_some(Missing::Commit)
         }
         DoneWhen::File(path) => (!evidence.written.contains(path)).then(|| Missing::File(path.clone())),
     };
@@ -65,10 +61,7 @@ pub fn list_missing(
         let severe = state.severe_findings_of(&state.stage);
         missing.extend(severe.map(|(name, count)| Missing::Severe(name.to_owned(), count)));
     }
-    missing.extend((!active.done).then(|| match &active.contradicted {
-        Some(words) => Missing::Contradicted(words.clone()),
-        None => Missing::Word,
-    }));
+    missing.extend((!active.done).then_some(Missing::Word));
     missing
 }
 
@@ -124,25 +117,12 @@ impl Missing {
         match self {
             Missing::Skill(_) => "skill".to_owned(),
             Missing::Check(_) => "verified".to_owned(),
-            Missing::Report | Missing::OpenFindings(_) | Missing::Severe(..) | Missing::Forbidden(_) => {
+            Missing::Report | Missing::OpenFindings(_) | Missing::Severe(..) | Missing::Forbidden => {
                 "no-open-findings".to_owned()
             }
             Missing::Commit => "commit".to_owned(),
             Missing::File(path) => format!("file:{path}"),
-            Missing::Word | Missing::Unfinished(_) | Missing::Contradicted(_) => "done".to_owned(),
-        }
-    }
-
-    /// Findings come first where not all can be named.
-    pub(super) fn is_finding(&self) -> bool {
-        matches!(self, Missing::OpenFindings(_) | Missing::Severe(..) | Missing::Forbidden(_))
-    }
-
-    /// The words of the model that contradict its report.
-    pub(super) fn contradiction(&self) -> Option<&str> {
-        match self {
-            Missing::Forbidden(words) | Missing::Unfinished(words) => Some(words),
-            _ => None,
+            Missing::Word | Missing::Unfinished => "done".to_owned(),
         }
     }
 
@@ -166,14 +146,12 @@ impl Missing {
             Missing::Severe(name, count) => {
                 format!("fix these findings ({name}={count} reported), with `tidegate cycle fix-loop` before each round")
             }
-            Missing::Forbidden(words) => format!("fix what must not be shipped (you wrote \"{words}\")"),
+            Missing::Forbidden => "fix what must not be shipped (your last message says so)".to_owned(),
             Missing::Commit => {
                 "commit the change (the stage has no new commit, and no `git push` or `gh pr create` succeeded)".to_owned()
             }
             Missing::File(path) => format!("write {path} (it has not changed since the stage began)"),
-            Missing::Unfinished(words) | Missing::Contradicted(words) => {
-                format!("finish what remains (you wrote \"{words}\")")
-            }
+            Missing::Unfinished => "finish what remains (your last message says that work does)".to_owned(),
             Missing::Word => return None,
         })
     }

@@ -98,13 +98,10 @@ pub(super) fn report_interruption(facts: &Facts<'_>, stage: &ActiveStage) -> Ver
     verdict
 }
 
-/// The person learns how the cycle continues: once per stage, and if their words looked like a yes.
+/// The person learns once per stage how the cycle continues.
 pub(super) fn report_declined(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
     let mut verdict = end_turn(stage, Turn::NeedsWord, "the person does not let it continue");
-    if stage.pressed {
-        verdict.says.push(tell_person(words::waits_for_yes(facts.lang, stage), 50));
-        verdict.effects.push(Effect::mark(SessionMark::Notice(notice(DECLINED, stage))));
-    } else if stage.done || !is_noticed(facts, &notice(NOT_DONE, stage)) {
+    if stage.done || !is_noticed(facts, &notice(NOT_DONE, stage)) {
         tell_once(facts, &mut verdict, notice(DECLINED, stage), 50, || {
             words::waits_for_yes(facts.lang, stage)
         });
@@ -117,16 +114,12 @@ pub(super) fn has_declined(facts: &Facts<'_>, stage: &ActiveStage) -> bool {
     is_noticed(facts, &notice(DECLINED, stage))
 }
 
-/// Claude ended the turn again. The person learns why nothing follows: once per stage, and whenever they asked to continue.
+/// Claude ended the turn again. The person learns once per stage why nothing follows.
 pub(super) fn leave_waiting(facts: &Facts<'_>, stage: &ActiveStage, missing: &[Missing]) -> Verdict {
     let mut verdict = pause_cycle(stage, "the stage is not done, and a stop was blocked for it");
-    let text = || words::stage_not_done(facts.lang, stage, missing);
-    if stage.pressed {
-        verdict.says.push(tell_person(text(), 50));
-        verdict.effects.push(Effect::mark(SessionMark::Notice(notice(NOT_DONE, stage))));
-    } else {
-        tell_once(facts, &mut verdict, notice(NOT_DONE, stage), 50, text);
-    }
+    tell_once(facts, &mut verdict, notice(NOT_DONE, stage), 50, || {
+        words::stage_not_done(facts.lang, stage, missing)
+    });
     verdict
 }
 

@@ -3,7 +3,7 @@
 use super::history::StageCost;
 use super::state::{STATE_FILE, STILL_OPEN};
 use super::success::Missing;
-use super::{ActiveStage, CycleDamage, CycleState, CycleStatus, Wait, WaitReason};
+use super::{ActiveStage, CycleDamage, CycleState, CycleStatus};
 use crate::meter::short_tokens;
 use crate::text::lang::Lang;
 
@@ -45,40 +45,11 @@ pub(super) fn stage_waits(lang: Lang, stage: &ActiveStage) -> String {
     let ActiveStage { cycle, stage, .. } = stage;
     match lang {
         Lang::En => format!(
-            "Tidegate: {cycle} waits at {stage}, because you interrupted Claude, or sent a prompt before it had finished. It \
+            "Tidegate: {cycle} waits at {stage}, because you sent a prompt while Claude was working. It \
              continues when you say \"continue\"."
         ),
         Lang::Ja => format!(
-            "Tidegate: 中断されたか、作業が終わる前にプロンプトが届いたため、{cycle} は {stage} で待っています。再開してよければ「続けて」と伝えてください。"
-        ),
-    }
-}
-
-/// What a stage that is done waits for, as a noun.
-pub fn waits_for(lang: Lang, wait: &Wait) -> String {
-    match (lang, wait.why, wait.quote.as_deref()) {
-        (Lang::En, WaitReason::Question, Some(asked)) => format!("your answer to \"{asked}\""),
-        (Lang::Ja, WaitReason::Question, Some(asked)) => format!("「{asked}」への返事"),
-        (Lang::En, WaitReason::Reserved, Some(said)) => {
-            format!("your \"continue\", because you said \"{said}\"")
-        }
-        (Lang::Ja, WaitReason::Reserved, Some(said)) => {
-            format!("「続けて」の一言（「{said}」とのことなので）")
-        }
-        (Lang::En, ..) => "your \"continue\"".to_owned(),
-        (Lang::Ja, ..) => "「続けて」の一言".to_owned(),
-    }
-}
-
-/// The person committed the work, which is what the stage `done` would do.
-pub(super) fn committed_by_person(lang: Lang, stage: &ActiveStage, done: &str, next: &str) -> String {
-    let ActiveStage { cycle, .. } = stage;
-    match lang {
-        Lang::En => format!(
-            "Tidegate: you committed the work yourself, so {done} of {cycle} counts as done. Claude continues with {next}."
-        ),
-        Lang::Ja => format!(
-            "Tidegate: ご自分でコミットされたので、{cycle} の {done} は完了とします。続けて {next} に進みます。"
+            "Tidegate: 作業中にプロンプトが届いたため、{cycle} は {stage} で待っています。再開してよければ「続けて」と伝えてください。"
         ),
     }
 }
@@ -152,10 +123,8 @@ pub(super) fn reserved(lang: Lang, stage: &ActiveStage, next: &str, said: &str) 
 /// A stage is not done, and Claude ended its turn for the second time.
 pub(super) fn stage_not_done(lang: Lang, stage: &ActiveStage, missing: &[Missing]) -> String {
     let ActiveStage { cycle, stage, .. } = stage;
-    let (findings, others): (Vec<&Missing>, Vec<&Missing>) =
-        missing.iter().partition(|missing| missing.is_finding());
     let missing: Vec<String> =
-        findings.into_iter().chain(others).take(MOST_MISSING).map(|missing| missing.describe(lang)).collect();
+        missing.iter().take(MOST_MISSING).map(|missing| missing.describe(lang)).collect();
     match lang {
         Lang::En => format!(
             "Tidegate: {cycle} waits at {stage}, which is not done: {}. It continues when Claude has finished it. To drop the \
@@ -184,16 +153,14 @@ pub(super) fn missing(lang: Lang, missing: &Missing) -> String {
         (Lang::Ja, Missing::OpenFindings(open)) => format!("未対応の指摘が{open}件"),
         (Lang::En, Missing::Severe(name, count)) => format!("{name}={count} was reported"),
         (Lang::Ja, Missing::Severe(name, count)) => format!("{name}={count} と報告"),
-        (Lang::En, Missing::Forbidden(words) | Missing::Unfinished(words) | Missing::Contradicted(words)) => {
-            format!("Claude reported it as done, but wrote \"{words}\"")
-        }
-        (Lang::Ja, Missing::Forbidden(words) | Missing::Unfinished(words) | Missing::Contradicted(words)) => {
-            format!("Claude は完了と報告しながら「{words}」と書いています")
-        }
+        (Lang::En, Missing::Forbidden) => "Claude's report says not to ship it".to_owned(),
+        (Lang::Ja, Missing::Forbidden) => "出荷しないよう Claude が報告".to_owned(),
         (Lang::En, Missing::Commit) => "nothing was committed".to_owned(),
         (Lang::Ja, Missing::Commit) => "コミットがない".to_owned(),
         (Lang::En, Missing::File(path)) => format!("{path} was not written"),
         (Lang::Ja, Missing::File(path)) => format!("{path} が書かれていない"),
+        (Lang::En, Missing::Unfinished) => "Claude's report says that work remains".to_owned(),
+        (Lang::Ja, Missing::Unfinished) => "作業が残っていると Claude が報告".to_owned(),
         (Lang::En, Missing::Word) => "Claude did not report it as done".to_owned(),
         (Lang::Ja, Missing::Word) => "完了の報告がない".to_owned(),
     }

@@ -5,9 +5,7 @@ use tidegate_core::feature::cycle::effect::Effect as CycleEffect;
 use tidegate_core::feature::cycle::history::StageCost;
 use tidegate_core::feature::cycle::marks::{DroppedCycle, Mark as CycleMark};
 use tidegate_core::feature::cycle::standing::{CycleOrigin, CycleStanding};
-use tidegate_core::feature::cycle::{
-    ActiveStage, Cycle, CycleRun, DoneWhen, Head, MinLeft, Turn, Wait, history,
-};
+use tidegate_core::feature::cycle::{ActiveStage, Cycle, CycleRun, DoneWhen, Head, MinLeft, Turn, history};
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::knowledge::marks::Mark as KnowledgeMark;
 use tidegate_core::feature::marks::{Mark, SessionMark};
@@ -43,10 +41,6 @@ pub(crate) struct Draft {
     heads: (Option<&'static str>, Option<&'static str>),
     /// Commits that were made in it, by git's log.
     commits: Option<usize>,
-    /// A commit was made after the last edit.
-    committed: bool,
-    /// The commit when the cycle began to wait.
-    waits_at: Option<&'static str>,
     /// Other metrics of the stage.
     metrics: Option<(String, String)>,
     /// Files that were written in it.
@@ -87,14 +81,6 @@ pub(super) static CYCLE: Room = Room {
                 case.cycle.history = Some("-".into());
             }
             event(case, rest);
-        }),
-        ("committed", |case, cell| {
-            (case.cycle.committed, case.cycle.waits_at) = match cell {
-                "-" => (false, Some("b")),
-                "while it waited" => (true, Some("a")),
-                "before" => (true, Some("b")),
-                other => panic!("no such commit: {other}"),
-            };
         }),
         ("turn", turn),
         ("copied", |case, cell| {
@@ -212,7 +198,6 @@ fn file(cell: &str) -> Known<String> {
         "ours" => running("sprint"),
         "ours, at audit" => running("audit"),
         "ours, at ship" => running("ship"),
-        "ours, at retrospective" => running("retrospective"),
         "ours, at ship after an audit without findings" => {
             running("ship").replacen('{', r#"{"metrics": {"audit": {"open": 0}},"#, 1)
         }
@@ -276,8 +261,6 @@ impl Draft {
             let head = |commit: &str| Head { commit: commit.into(), root: "/p".into() };
             state.progress_mut(&stage).head = self.heads.0.map(head);
             standing.evidence.commits = self.commits;
-            standing.evidence.committed = self.committed;
-            standing.evidence.next.head = self.heads.1.map(head);
             standing.evidence.head = self.heads.1.map(str::to_owned);
             standing.evidence.written.clone_from(&self.wrote);
         }
@@ -413,9 +396,7 @@ fn turn(case: &mut Situation, cell: &str) {
         _ => Turn::Closed,
     };
     let used = Some(20_000).filter(|_| !cell.ends_with(", no reading yet"));
-    let head = case.cycle.waits_at.map(str::to_owned);
-    let wait = Some(Wait { head, ..Wait::default() }).filter(|_| turn.waits());
-    let stage = ActiveStage { turn, used, done, wait, invoked: done, ..case.cycle.active() };
+    let stage = ActiveStage { turn, used, done, ..case.cycle.active() };
     case.marks.push(marked(stage));
     case.cycle.history = None;
     if case.cycle.file.is_none() {
@@ -460,15 +441,6 @@ fn what(case: &mut Situation, cell: &str) {
         "reserved" => {
             at("audit", "yes");
             case.leave([KnowledgeMark::ConstraintStated("do not ship before I looked at it".into())]);
-        }
-        "the next stage by a yes" | "the next stage after the person's commit" => {
-            if what.ends_with("commit") {
-                (case.cycle.committed, case.cycle.waits_at) = (true, Some("a"));
-            }
-            case.cycle.stage = "audit".into();
-            case.cycle.file = Some("ours, at audit".into());
-            turn(case, "needs yes, done");
-            event(case, "prompt says yes");
         }
         "dropped" => {
             case.cycle.history = None;

@@ -61,7 +61,8 @@ fn an_ok_after_a_no_ships_nothing() {
         .main(Reply::text("Understood, I wait."))
         .main(Reply::text("Fine."))
         .main(Reply::text("Going on."))
-        .main(Reply::text("Going on, really."));
+        .main(Reply::text("Going on, really."))
+        .main(Reply::text("Later."));
     let model = Model::start(script);
     let mut session = launch(&home, &model).start();
     let first = session.ask("run a cycle");

@@ -50,7 +50,7 @@ fn a_second_session_is_not_steered() {
     owner.ask("yes");
     owner.finish();
     tidegate.assert_unfailing();
-    assert_eq!(stops(&tidegate), [ASKS, NOT_DONE, ASKS]);
+    assert_eq!(stops(&tidegate), [ASKS, ROOM, ASKS]);
     assert_eq!(stands(&home), running("audit"));
     assert_eq!(state(&home)["session_id"], json!(id));
     first.finish();
@@ -168,7 +168,7 @@ fn after_a_clear_an_agents_resume_is_not_the_answer() {
     session.ask("continue");
     session.finish();
     tidegate.assert_unfailing();
-    assert_eq!(stops(&tidegate), [ASKS, "the person has not answered", NOT_DONE, ASKS]);
+    assert_eq!(stops(&tidegate), [ASKS, "the person has not answered", ROOM, ASKS]);
     assert_eq!(stands(&home), running("audit"));
     model.finish();
 }
