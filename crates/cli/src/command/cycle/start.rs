@@ -112,9 +112,12 @@ pub(super) fn run(args: &Args) -> Outcome {
             "以前の {cycle}（ステージ {stage}、{ja}）は履歴に移しました"
         ));
     }
+    let consent = place.take_word(&session, place.word(), true)?;
+    place.check_consent(&consent, &cycle, 0, place.word())?;
     let begun = place.begin_stage(CycleState::started(&args.name, now), &cycle, 0, &session, ended)?;
     place.record_command("start", "a cycle began", None);
     print_begun(&args.of, &place, &begun, &session);
+    place.note_owed(&consent, &cycle, 0);
     Ok(ExitCode::SUCCESS)
 }
 
