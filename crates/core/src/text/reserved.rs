@@ -158,8 +158,11 @@ pub fn find_mention(said: &str, step: &Step) -> Option<usize> {
         let mut fits = places.filter(|at| !word.is_ascii() || begins(*at) && (!is_whole || whole(*at, word)));
         fits.next()
     };
-    let names = step.names.iter().flat_map(|name| names_in_japanese(name)).filter_map(|name| find(name, true));
-    let usual = PUBLISHES.iter().chain(&["uncommit", "unpush", "unpublish"]).map(|word| (*word, false));
+    let names =
+        step.names.iter().flat_map(|name| names_in_japanese(name)).filter_map(|name| find(name, true));
+    // "The uploader" is usually the work itself.
+    let verbs = PUBLISHES.iter().filter(|word| **word != "upload");
+    let usual = verbs.chain(&["uncommit", "unpush", "unpublish"]).map(|word| (*word, false));
     let usual = usual.chain(each_word(PUBLISHES_WHOLE).map(|word| (word, true)));
     let usual = usual.chain(PUBLISHES_JA.iter().filter(|word| !word.is_ascii()).map(|word| (*word, false)));
     let usual = usual.filter(|_| step.publishes).filter_map(|(word, is_whole)| find(word, is_whole));

@@ -143,9 +143,8 @@ pub fn look_at_next(standing: &CycleStanding, at: usize, root: &Path, works_in: 
     let Some(stage) = cycle.stages.get(at) else { return StageStart::default() };
     let mut found = look_at_start(stage, root, works_in);
     let before = at.checked_sub(1).and_then(|before| cycle.stages.get(before));
-    let is_before = |base: &&Base| {
-        base.run == state.started_at && before.is_some_and(|before| before.name == base.stage)
-    };
+    let is_before =
+        |base: &&Base| base.run == state.started_at && before.is_some_and(|before| before.name == base.stage);
     if let (Some(base), Some(head)) = (standing.consent.base.as_ref().filter(is_before), &mut found.head)
         && base.head.root == head.root
         && base.head.commit != head.commit
@@ -289,9 +288,7 @@ pub(super) fn read_facts(facts: &Facts<'_>, here: &HookContext<'_>) -> Known<Cyc
     }
     let ends = facts.event.kind == EventKind::Stop
         || facts.event.kind == EventKind::UserPromptSubmit && stage.is_some_and(|stage| stage.done);
-    if ends
-        && let Known::Value(standing) = &mut known
-    {
+    if ends && let Known::Value(standing) = &mut known {
         standing.evidence = look_for_evidence(standing, root, here.root.unwrap_or(root));
     }
     known

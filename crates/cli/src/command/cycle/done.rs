@@ -89,9 +89,11 @@ pub(super) fn run(args: &Args) -> Outcome {
     let mut owed = Bilingual::data("");
     if let Some(next) = next.filter(|_| missing.is_empty() && publishes(cycle, at)) {
         let base = place.look_at_base(state, &session);
-        let consent = place.change_consent(&base.map(ConsentChange::StageDone).into_iter().collect::<Vec<_>>())?;
+        let consent =
+            place.change_consent(&base.map(ConsentChange::StageDone).into_iter().collect::<Vec<_>>())?;
         let reasons = consent.owed_before(&next.name);
-        owed = Bilingual { en: words::join_owed(Lang::En, &reasons), ja: words::join_owed(Lang::Ja, &reasons) };
+        owed =
+            Bilingual { en: words::join_owed(Lang::En, &reasons), ja: words::join_owed(Lang::Ja, &reasons) };
     }
     if args.of.json {
         let names: Vec<String> = missing.iter().map(Missing::name).collect();

@@ -13,7 +13,8 @@ use tidegate_core::feature::cycle::standing::CycleStanding;
 use tidegate_core::feature::cycle::state::STATE_FILE;
 use tidegate_core::feature::cycle::success::{Missing, is_overtaken, list_missing};
 use tidegate_core::feature::cycle::{
-    ActiveStage, Cycle, CycleDamage, CycleRun, CycleState, CycleStatus, DoneWhen, ReportedFindings, Turn, words,
+    ActiveStage, Cycle, CycleDamage, CycleRun, CycleState, CycleStatus, DoneWhen, ReportedFindings, Turn,
+    words,
 };
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::knowledge::marks::{Mark as KnowledgeMark, ReservedStep};
@@ -477,7 +478,13 @@ impl ProjectCycle {
     }
 
     /// Only a person's word begins a stage that publishes while a go-ahead is owed.
-    pub(super) fn check_consent(&self, consent: &Consent, cycle: &Cycle, at: usize, word: Word) -> Result<(), CliError> {
+    pub(super) fn check_consent(
+        &self,
+        consent: &Consent,
+        cycle: &Cycle,
+        at: usize,
+        word: Word,
+    ) -> Result<(), CliError> {
         let stage = &cycle.stages[at].name;
         let owed = consent.owed_before(stage);
         if word == Word::Person || owed.is_empty() || !publishes(cycle, at) {
@@ -540,7 +547,9 @@ impl ProjectCycle {
         let used = self.used_tokens(session).filter(|_| !here.env.agent);
         let works_in = self.works_in(session);
         let found = match &self.standing {
-            Known::Value(standing) if standing.state.as_ref().is_ok_and(|known| known.started_at == state.started_at) => {
+            Known::Value(standing)
+                if standing.state.as_ref().is_ok_and(|known| known.started_at == state.started_at) =>
+            {
                 cycle::look_at_next(standing, at, &self.project.root, &works_in)
             }
             _ => cycle::look_at_start(&cycle.stages[at], &self.project.root, &works_in),

@@ -24,10 +24,18 @@ pub struct Consent {
 #[serde(rename_all = "kebab-case")]
 pub enum Owed {
     /// The most that a stage reported as open, and whether they still are.
-    Findings { stage: String, most: u64, open: bool },
+    Findings {
+        stage: String,
+        most: u64,
+        open: bool,
+    },
     /// The report of a stage forbade to publish.
-    Forbidden { stage: String },
-    Failed { stage: String },
+    Forbidden {
+        stage: String,
+    },
+    Failed {
+        stage: String,
+    },
     /// Words of the person about publishing, other than asking for it plainly. Made safe where they are shown.
     Reserved(String),
     /// Claude asked the person something.
@@ -57,7 +65,9 @@ pub enum ConsentChange {
     /// A person ordered a cycle, with these words about publishing.
     Ordered(Option<String>),
     /// A plain yes of the person. After a stage that is done, it also pays for findings that no report closed.
-    Given { stage_done: bool },
+    Given {
+        stage_done: bool,
+    },
     Owe(Owed),
     /// The stage reported that none of its findings is open any more.
     Fixed(String),
@@ -163,8 +173,13 @@ mod tests {
     fn an_order_pays_for_words_only() {
         let owe = |owed: Owed| ConsentChange::Owe(owed);
         let failed = Owed::Failed { stage: "audit".into() };
-        let all =
-            [owe(Owed::Said), owe(findings(true)), owe(failed.clone()), owe(Owed::Asked), owe(Owed::Unordered)];
+        let all = [
+            owe(Owed::Said),
+            owe(findings(true)),
+            owe(failed.clone()),
+            owe(Owed::Asked),
+            owe(Owed::Unordered),
+        ];
         let ordered = [&all[..], &[ConsentChange::Ordered(None)]].concat();
         assert_eq!(after(&ordered), [findings(true), failed]);
         let reserved = [&all[..1], &[ConsentChange::Ordered(Some("do not ship".into()))]].concat();
@@ -185,7 +200,8 @@ mod tests {
     #[test]
     fn the_same_is_owed_once() {
         let more = Owed::Findings { stage: "audit".into(), most: 5, open: true };
-        let owe = [findings(true), more.clone(), findings(true), Owed::Said, Owed::Said].map(ConsentChange::Owe);
+        let owe =
+            [findings(true), more.clone(), findings(true), Owed::Said, Owed::Said].map(ConsentChange::Owe);
         assert_eq!(after(&owe), [more, Owed::Said]);
         let known = Consent { owed: vec![Owed::Said, findings(true)], base: None };
         assert_eq!(known.owed_before("ship"), [&findings(true), &Owed::Said]);
@@ -194,7 +210,12 @@ mod tests {
 
     #[test]
     fn the_first_report_of_a_stage_is_the_base() {
-        let base = |run: &str, at| Base { run: Some(run.into()), stage: "audit".into(), at: Millis(at), ..Base::default() };
+        let base = |run: &str, at| Base {
+            run: Some(run.into()),
+            stage: "audit".into(),
+            at: Millis(at),
+            ..Base::default()
+        };
         let done = |run, at| ConsentChange::StageDone(base(run, at));
         let known = Consent::default().after(&done("a", 1)).after(&done("a", 2));
         assert_eq!(known.base, Some(base("a", 1)));

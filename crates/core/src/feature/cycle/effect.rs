@@ -27,7 +27,10 @@ pub enum Effect {
         text: Vec<u8>,
     },
     /// What is owed in the project changes.
-    Consent { project: Option<String>, change: ConsentChange },
+    Consent {
+        project: Option<String>,
+        change: ConsentChange,
+    },
     /// Update the public copy of the budget.
     PublishBudget {
         project: Option<String>,

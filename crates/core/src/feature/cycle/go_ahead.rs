@@ -7,7 +7,8 @@ const CONTINUES: Words = "go continue proceed resume retry ship approved approve
 /// Each agrees to what was asked.
 const AGREES: Words = "yes y yep yeah ok okay sure fine good great try";
 /// What a person says that they did.
-const DID: Words = "looked reviewed checked tested fixed approved committed pushed merged shipped released done";
+const DID: Words =
+    "looked reviewed checked tested fixed approved committed pushed merged shipped released done";
 
 /// Words next to them that change nothing.
 const FILLERS: Words = "on ahead it do that this please now stage the with then looks sounds is thanks thank you \
@@ -292,8 +293,7 @@ pub(super) fn holds_back(said: &str) -> bool {
         said.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty()).collect();
     let is_negation = |word: &str| matches!(word, "not" | "never") || word.ends_with("n't");
     let forbids = words.windows(2).any(|pair| {
-        is_negation(pair[0])
-            && (among(CONTINUES, pair[1]) || among("yet start begin do finish run", pair[1]))
+        is_negation(pair[0]) && (among(CONTINUES, pair[1]) || among("yet start begin do finish run", pair[1]))
     });
     matches!(words.as_slice(), ["no" | "nope" | "いいえ"])
         || words.iter().any(|word| among(WAIT, word))
@@ -370,6 +370,39 @@ mod tests {
             "はい、でも先に型を直して",
             "続けていいですか",
             "待って",
+            "ship looks wrong, app.py is missing. revert app.py and start the sprint again",
+            "ship? no",
+            "continue only after I say so",
+            "when CI is green, continue",
+            "let's ship this next week",
+            "No. continue reading the diff and tell me what you think",
+            "how long does ship take",
+            "fix the bug in ship.py",
+            "mail from Bob: ship it",
+            "続けないで",
+            "進めていいか迷っている",
+            "Show me the diff",
+            "Let me test it",
+            "not convinced",
+            "let me check the diff",
+            "absolutely not",
+            "nah",
+            "-1",
+            "veto",
+            "I reject this",
+            "いや",
+            "ダメです",
+            "not so fast",
+            "park it",
+            "enough for today",
+            "can I ship",
+            "I will ship it",
+            "I ship it",
+            "> continue",
+            "```\ncontinue\n```",
+            "\"continue\"",
+            "「続けて」",
+            "/dev-cycle but do not ship",
         ] {
             assert!(!lets_continue(other, &KNOWN, false), "{other}");
         }
@@ -388,6 +421,10 @@ mod tests {
             "続けて",
             "はい、進めてください",
             "try again, resume",
+            "I committed it. Continue.",
+            "コミットしました。続けて",
+            "commit it",
+            "committed, continue",
         ] {
             assert!(lets_continue(word, &KNOWN, true), "{word}");
         }
@@ -399,6 +436,35 @@ mod tests {
         for asked in ["Should I also update the README?", "Shall I show the diff?", "READMEも直しますか？"]
         {
             assert!(!asks_to_continue(asked, Some("ship")), "{asked}");
+        }
+    }
+
+    #[test]
+    fn a_mere_yes_answers_only_a_question_for_the_step() {
+        for asked in [
+            "The audit is clean. Shall I ship it now?",
+            "Shall I commit it?",
+            "The audit is over, ship it?",
+            "Do you want me to commit and push?",
+            "May I continue?",
+            "Waiting for your confirmation before shipping.",
+            "監査は終わりました。出荷してよいですか？",
+            "コミットしてもよろしいですか？",
+            "shipに進めてもいいですか？",
+        ] {
+            assert!(asks_for_step(asked, &KNOWN), "{asked}");
+        }
+        for other in [
+            "Shall I fix the bug in ship.py?",
+            "Shall I continue reading the diff?",
+            "Shall I commit the test data as well?",
+            "Should I also update the README before I ship?",
+            "Shall I ship to staging or to production?",
+            "READMEも直してから出荷しますか？",
+            "Which schema shall I use?",
+            "",
+        ] {
+            assert!(!asks_for_step(other, &KNOWN), "{other}");
         }
     }
 

@@ -6,7 +6,8 @@ use crate::text::word_list::{Words, among};
 
 /// Said of a cycle, each orders it.
 const VERBS: Words = "run start begin do launch kick execute use go continue resume restart proceed please make perform complete";
-const VERBS_JA: [&str; 10] = ["回", "始め", "開始", "実行", "走らせ", "お願い", "進め", "続け", "再開", "やって"];
+const VERBS_JA: [&str; 10] =
+    ["回", "始め", "開始", "実行", "走らせ", "お願い", "進め", "続け", "再開", "やって"];
 const NOT: Words = "not never no nothing nobody without cannot stop cancel abort abandon";
 const NOT_JA: [&str; 4] = ["ないで", "しない", "やめ", "中止"];
 
@@ -25,28 +26,43 @@ const OUT: Words = "out live public online outside";
 const KEEPS: Words = "keep keeps stay stays remain remains leave leaves";
 const HERE: Words = "local locally here machine laptop computer box uncommitted unpushed private";
 const PERSON: Words = "i i'm i'll i'd i've me my myself mine";
-const WAITS: Words =
-    "before until till unless first after wait pause check approval approve permission ask ok look see review sign-off glance";
+const WAITS: Words = "before until till unless first after wait pause check approval approve permission ask ok look see review sign-off glance";
 
-const CONCERNS_JA: [&str; 9] =
-    ["外に出", "出す前", "出さない", "世に出", "見せて", "手元", "ローカル", "確認してから", "レビューしてから"];
+const CONCERNS_JA: [&str; 9] = [
+    "外に出",
+    "出す前",
+    "出さない",
+    "世に出",
+    "見せて",
+    "手元",
+    "ローカル",
+    "確認してから",
+    "レビューしてから",
+];
 
 /// Where the rest of a quotation begins.
 const MAX_SAID_CHARS: usize = 60;
 
 /// `None` if the prompt orders no cycle; else its words about publishing, other than asking for it plainly. `cycles` are
 /// their names, `steps` their publishing stages, `known` the names of all stages and cycles.
-pub(super) fn read_order(said: &str, cycles: &[&str], steps: &[Step], known: &[&str]) -> Option<Option<String>> {
+pub(super) fn read_order(
+    said: &str,
+    cycles: &[&str],
+    steps: &[Step],
+    known: &[&str],
+) -> Option<Option<String>> {
     if !orders_cycle(said, cycles) {
         return None;
     }
-    let text = said.trim().strip_prefix('/').map_or(said, |rest| {
-        rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest)
-    });
+    let text = said
+        .trim()
+        .strip_prefix('/')
+        .map_or(said, |rest| rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest));
     let is_end = |c: char| matches!(c, '.' | '!' | '?' | ';' | '。' | '！' | '？' | '\n');
     let mut sentences = text.split(is_end).map(str::trim).filter(|sentence| !sentence.is_empty());
     let reserved = sentences.find(|sentence| {
-        reserved::reserves_any(sentence, steps) || concerns(sentence, steps) && !asks_plainly(sentence, steps, known)
+        reserved::reserves_any(sentence, steps)
+            || concerns(sentence, steps) && !asks_plainly(sentence, steps, known)
     });
     Some(reserved.map(|sentence| quote_around(sentence, MAX_SAID_CHARS)))
 }
@@ -64,12 +80,18 @@ fn orders_cycle(said: &str, cycles: &[&str]) -> bool {
         }
         let lower = sentence.to_lowercase().replace('’', "'");
         let words = words_of(&lower);
-        let names = words.iter().any(|word| matches!(*word, "cycle" | "cycles") || cycles.contains(word))
+        let named =
+            words.iter().position(|word| matches!(*word, "cycle" | "cycles") || cycles.contains(word));
+        let names = named.is_some()
             || !lower.is_ascii()
-                && (lower.contains("サイクル") || lower.contains("cycle") || cycles.iter().any(|name| lower.contains(name)));
+                && (lower.contains("サイクル")
+                    || lower.contains("cycle")
+                    || cycles.iter().any(|name| lower.contains(name)));
         let is_not = |word: &&str| among(NOT, word) || word.ends_with("n't");
-        let denied = words.iter().any(is_not) || NOT_JA.iter().any(|word| lower.contains(word));
-        let asks = words.iter().any(|word| among(VERBS, word) || *word == "/")
+        // "Run the cycle but do not ship" orders it.
+        let denied = words[..named.unwrap_or(words.len())].iter().any(is_not)
+            || NOT_JA.iter().any(|word| lower.contains(word));
+        let asks = words.iter().any(|word| among(VERBS, word))
             || !lower.is_ascii() && VERBS_JA.iter().any(|word| lower.contains(word));
         names && asks && !denied
     })
@@ -100,7 +122,10 @@ fn asks_plainly(sentence: &str, steps: &[Step], known: &[&str]) -> bool {
     if words.iter().any(|word| among(DOUBTS, word) || word.ends_with("n't")) {
         return false;
     }
-    let parts = lower.split([',', '、', ':', '：', '(', ')']).flat_map(|part| part.split(" and ")).flat_map(|part| part.split(" then "));
+    let parts = lower
+        .split([',', '、', ':', '：', '(', ')'])
+        .flat_map(|part| part.split(" and "))
+        .flat_map(|part| part.split(" then "));
     parts.filter(|part| concerns(part, steps)).all(|part| {
         let plain = part.replace("まで", "").replace("回して", "").replace("最後", "");
         read_plain(&plain, known, PLAIN).is_some()

@@ -343,13 +343,15 @@ pub(super) fn begin_at_prompt(facts: &Facts<'_>, config: &Config, stage: &Active
         && state.status == CycleStatus::Running
         && (&state.stage, &state.cycle) == (&stage.stage, &stage.cycle);
     let next = at + 1;
-    if !stage.done || !is_ours || stage.failed.is_some() || !publishes(cycle, next) || config.stepped_down(ID) {
+    if !stage.done || !is_ours || stage.failed.is_some() || !publishes(cycle, next) || config.stepped_down(ID)
+    {
         return None;
     }
     let stage = &ActiveStage { turn: Turn::Open, chained: 0, ..stage.clone() };
     let ending = StageEnd { facts, standing, state, cycle, stage, at };
     let given = ConsentChange::Given { stage_done: true };
-    if !ending.list_missing().is_empty() || !standing.consent.after(&given).owed_before(&cycle.stages[next].name).is_empty()
+    if !ending.list_missing().is_empty()
+        || !standing.consent.after(&given).owed_before(&cycle.stages[next].name).is_empty()
     {
         return None;
     }
@@ -463,7 +465,10 @@ impl Budget {
 enum Room {
     /// The numbers, if they are known.
     Enough(Option<(u64, u64)>),
-    Missing { left: u64, needed: u64 },
+    Missing {
+        left: u64,
+        needed: u64,
+    },
 }
 
 /// The end of a stage.
@@ -506,7 +511,8 @@ impl StageEnd<'_> {
         let said = self.find_reservation(next).map(str::to_owned);
         if publishes(self.cycle, next) {
             let mut consent = self.standing.consent.clone();
-            let reserved = said.map(|said| ConsentChange::Owe(Owed::Reserved(quote_around(&said, MAX_SAID_CHARS))));
+            let reserved =
+                said.map(|said| ConsentChange::Owe(Owed::Reserved(quote_around(&said, MAX_SAID_CHARS))));
             consent = reserved.iter().fold(consent, |known, change| known.after(change));
             let owed = consent.owed_before(&self.cycle.stages[next].name);
             if !owed.is_empty() {
@@ -544,9 +550,7 @@ impl StageEnd<'_> {
             Budget::Unknown => {
                 (Room::Enough(None), "the tokens left are not known: continues as if there were room")
             }
-            Budget::Current(left) => {
-                (Room::Missing { left, needed }, "there is no room for the next stage")
-            }
+            Budget::Current(left) => (Room::Missing { left, needed }, "there is no room for the next stage"),
             Budget::Stale(left) => (
                 Room::Missing { left, needed },
                 "there is no room for the next stage, by a stale reading and a turn's growth",

@@ -19,7 +19,10 @@ pub(super) fn note_prompt(facts: &Facts<'_>, config: &Config, stage: &ActiveStag
     let Some(said) = facts.typed_prompt() else { return Verdict::silent("the model scheduled the prompt") };
     let interrupts = matches!(stage.turn, Turn::Open | Turn::Interrupted);
     let says_yes = lets_continue(&said, config, &stage.cycle, stage.turn != Turn::NeedsYes);
-    if says_yes && !interrupts && let Some(begun) = begin_at_prompt(facts, config, stage) {
+    if says_yes
+        && !interrupts
+        && let Some(begun) = begin_at_prompt(facts, config, stage)
+    {
         return begun;
     }
     let (mark, because) = match stage.turn {
@@ -86,7 +89,9 @@ fn find_order(config: &Config, said: &str) -> Option<Order> {
     let settings = &config.policies.cycle;
     let cycles: Vec<&str> = settings.cycle_names().collect();
     let named = |name: &&str| search::holds_in_any_case(said.as_bytes(), name.as_bytes());
-    if settings.mode == CycleMode::Off || !(cycles.iter().any(named) || named(&"cycle") || said.contains("サイクル")) {
+    if settings.mode == CycleMode::Off
+        || !(cycles.iter().any(named) || named(&"cycle") || said.contains("サイクル"))
+    {
         return None;
     }
     let steps = settings.publishing_steps();
@@ -134,12 +139,14 @@ pub(super) fn note_answer(facts: &Facts<'_>, config: &Config, stage: &ActiveStag
         return Vec::new();
     }
     let answers = facts.event.host.question_answers(facts.tool_response);
-    let is_own = |answers: &QuestionAnswers| answers.only.as_ref().is_some_and(|asked| asked.header == OWN_HEADER);
+    let is_own =
+        |answers: &QuestionAnswers| answers.only.as_ref().is_some_and(|asked| asked.header == OWN_HEADER);
     if answers.as_ref().is_some_and(is_own) {
         return Vec::new();
     }
     let given = answers.map(|answers| answers.given).unwrap_or_default();
-    let declined = given.iter().filter_map(|answer| answer.text.as_deref()).any(|said| declines(said, config, stage));
+    let declined =
+        given.iter().filter_map(|answer| answer.text.as_deref()).any(|said| declines(said, config, stage));
     let names = known_names(config, &stage.cycle);
     let known: Vec<&str> = names.iter().map(String::as_str).collect();
     let says_yes = |answer: &QuestionAnswer| {

@@ -37,10 +37,16 @@ pub(super) fn stage_begins(lang: Lang, done: &ActiveStage, next: &str, is_commit
 pub fn owed(lang: Lang, owed: &Owed) -> String {
     match (lang, owed) {
         (Lang::En, Owed::Findings { stage, most: 1, open: true }) => format!("1 finding is open in {stage}"),
-        (Lang::En, Owed::Findings { stage, most: 1, open: false }) => format!("1 finding was open in {stage}"),
-        (Lang::En, Owed::Findings { stage, most, open: true }) => format!("{most} findings are open in {stage}"),
+        (Lang::En, Owed::Findings { stage, most: 1, open: false }) => {
+            format!("1 finding was open in {stage}")
+        }
+        (Lang::En, Owed::Findings { stage, most, open: true }) => {
+            format!("{most} findings are open in {stage}")
+        }
         (Lang::En, Owed::Findings { stage, most, .. }) => format!("{most} findings were open in {stage}"),
-        (Lang::Ja, Owed::Findings { stage, most, open: true }) => format!("{stage} で指摘が{most}件残っている"),
+        (Lang::Ja, Owed::Findings { stage, most, open: true }) => {
+            format!("{stage} で指摘が{most}件残っている")
+        }
         (Lang::Ja, Owed::Findings { stage, most, .. }) => format!("{stage} で指摘が{most}件あった"),
         (Lang::En, Owed::Forbidden { stage }) => format!("the report of {stage} said not to ship it"),
         (Lang::Ja, Owed::Forbidden { stage }) => format!("{stage} の報告に出荷しないようにとあった"),
