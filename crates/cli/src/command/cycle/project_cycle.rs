@@ -502,16 +502,17 @@ impl ProjectCycle {
     }
 
     /// Claude learns at the beginning that it will have to wait.
-    pub(super) fn note_owed(&self, consent: &Consent, cycle: &Cycle, at: usize) {
-        let next = (at..cycle.stages.len()).find(|at| publishes(cycle, *at)).map(|at| &cycle.stages[at].name);
-        let Some((stage, owed)) = next.map(|stage| (stage, consent.owed_before(stage))) else { return };
-        if !owed.is_empty() {
-            let (en, ja) = (words::join_owed(Lang::En, &owed), words::join_owed(Lang::Ja, &owed));
-            remark::note(both!(
-                "{stage} will wait for the person's go-ahead, because {en}",
-                "{stage} の前で人の許可を待ちます。理由: {ja}"
-            ));
-        }
+    pub(super) fn describe_owed(&self, consent: &Consent, cycle: &Cycle, at: usize) -> Option<Bilingual> {
+        let next = (at..cycle.stages.len()).find(|at| publishes(cycle, *at))?;
+        let stage = &cycle.stages[next].name;
+        let owed = consent.owed_before(stage);
+        let (en, ja) = (words::join_owed(Lang::En, &owed), words::join_owed(Lang::Ja, &owed));
+        (!owed.is_empty()).then(|| {
+            both!(
+                "Before {stage} it waits for the person's go-ahead, because {en}.",
+                "{stage} の前で人の許可を待ちます。理由: {ja}。"
+            )
+        })
     }
 
     pub(super) fn record_command(&self, command: &str, how: &str, stage: Option<&str>) {

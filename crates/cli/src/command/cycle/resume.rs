@@ -94,8 +94,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         Some(yes) => approval::record_command(&place.project.here, "cycle resume", &yes, Deeds::default()),
         None => place.record_command("resume", "a cycle was resumed", None),
     }
-    print_begun(&args.of, &place, &begun, &session);
-    place.note_owed(&consent, cycle, at);
+    print_begun(&args.of, &place, &begun, &session, place.describe_owed(&consent, cycle, at));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -53,7 +53,7 @@ pub fn owed(lang: Lang, owed: &Owed) -> String {
         (Lang::En, Owed::Failed { stage }) => format!("{stage} failed before"),
         (Lang::Ja, Owed::Failed { stage }) => format!("{stage} が前に失敗した"),
         (Lang::En, Owed::Reserved(said)) => format!("you said: \"{}\"", sanitize_line(said).trim()),
-        (Lang::Ja, Owed::Reserved(said)) => format!("「{}」とのことな", sanitize_line(said).trim()),
+        (Lang::Ja, Owed::Reserved(said)) => format!("「{}」との指示がある", sanitize_line(said).trim()),
         (Lang::En, Owed::Asked) => "Claude asked you something".to_owned(),
         (Lang::Ja, Owed::Asked) => "Claude が質問した".to_owned(),
         (Lang::En, Owed::Interrupted) => "you sent a prompt while Claude was working".to_owned(),
