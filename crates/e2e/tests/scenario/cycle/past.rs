@@ -111,22 +111,31 @@ fn a_new_start_does_not_lead_past_findings() {
     let home = Home::new();
     repository(&home);
     let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
-    let restart = format!("echo x > .claude/dev-cycle.state.json; {} cycle start", binary().display());
-    let script = audit(
-        [cycle("done --metric open=3"), Reply::bash(restart), skill("sprint"), done("sprint")],
-        "Again.",
-    )
-    .main(skill("audit"))
-    .main(done("audit"))
-    .main(Reply::text("The audit is clean."))
-    .main(Reply::text("It prints a line."))
-    .main(skill("ship"))
-    .main(done("ship"))
-    .main(Reply::text("It is shipped."))
-    .main(Reply::text("Shall I look back?"));
+    let state_file = file(&home);
+    let script = sprint_is_done()
+        .main(Reply::text("the sprint is over"))
+        .main(skill("audit"))
+        .main(cycle("done --metric open=3"))
+        .main_with(move |_| {
+            fs::write(&state_file, "x").expect("the state file");
+            cycle("start")
+        })
+        .main(skill("sprint"))
+        .main(done("sprint"))
+        .main(Reply::text("Again."))
+        .main(skill("audit"))
+        .main(done("audit"))
+        .main(Reply::text("The audit is clean."))
+        .main(Reply::text("It prints a line."))
+        .main(skill("ship"))
+        .main(done("ship"))
+        .main(Reply::text("It is shipped."))
+        .main(Reply::text("Shall I look back?"));
     let model = Model::start(script);
     let mut session = launch(&home, &model).start();
     let first = session.ask("run the dev cycle");
+    let begun = model.main_requests()[7].last_tool_result();
+    assert!(begun.text.contains("Stage sprint (1 of 4) of dev-cycle starts"), "{begun:?}");
     let why = "dev-cycle waits before ship, because 3 findings were open in audit";
     assert_eq!(told(&first.shown(), why), 1, "{:?}", first.shown());
     session.ask("what is in this project?");
