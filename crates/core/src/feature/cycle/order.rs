@@ -8,7 +8,7 @@ use crate::text::word_list::{Words, among};
 const VERBS: Words = "run start begin do launch kick execute use go continue resume restart proceed please make perform complete";
 const VERBS_JA: [&str; 10] =
     ["回", "始め", "開始", "実行", "走らせ", "お願い", "進め", "続け", "再開", "やって"];
-const NOT: Words = "not never no nothing nobody without cannot stop cancel abort abandon";
+const NOT: Words = "not never no nothing without cannot stop cancel abort abandon";
 const NOT_JA: [&str; 4] = ["ないで", "しない", "やめ", "中止"];
 
 /// Next to the steps, they ask for a publishing one plainly.
