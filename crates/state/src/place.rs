@@ -15,6 +15,7 @@
 //! ├── off.json, off.lock            policies that `tidegate off` switched off, and policies that stepped down
 //! ├── projects/<project>/
 //! │   ├── cycles.jsonl              finished cycles and the cost of their stages; append-only
+//! │   ├── cycle-consent.json        why a person's go-ahead is owed before a cycle publishes
 //! │   ├── fix-loop.json             rounds of review and fix
 //! │   ├── gates.jsonl               cleared gates of workflows, and owners of manifests; append-only
 //! │   ├── knowledge                 reviewed entries, and sets of entries that caused a nudge; append-only

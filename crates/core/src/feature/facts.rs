@@ -152,6 +152,8 @@ macro_rules! facts {
             /// The verified client. Determined only for a person's answer while an approval is pending.
             pub client: CallingClient,
             pub lang: Lang,
+            /// An agent or the project wrote the prompt. Determined only where a person's words would change something.
+            pub scripted: bool,
             /// JSON; empty unless a policy needs it.
             pub tool_input: &'a str,
             /// JSON; empty unless a policy needs it.
@@ -174,6 +176,7 @@ macro_rules! facts {
                     person: Person::default(),
                     client: CallingClient::Unknown,
                     lang: Lang::default(),
+                    scripted: false,
                     tool_input: "",
                     tool_response: "",
                     $($room: Default::default(),)*
@@ -196,7 +199,7 @@ impl Facts<'_> {
             self.marks.value().map(|marks| marks.session.scheduled.as_slice()).unwrap_or_default();
         let is_scheduled =
             |prompt: &str| !scheduled.is_empty() && scheduled.contains(&fnv::hash(prompt.trim().bytes()));
-        self.event.human_prompt().filter(|prompt| !is_scheduled(prompt))
+        self.event.human_prompt().filter(|prompt| !self.scripted && !is_scheduled(prompt))
     }
 
     /// `None` until the session is old enough to tell.

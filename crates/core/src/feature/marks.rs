@@ -158,7 +158,7 @@ impl Mark {
             self,
             Mark::Knowledge(
                 Knowledge::ConstraintSaid { .. } | Knowledge::ConstraintLifted(_) | Knowledge::Reserved(_)
-            ) | Mark::Cycle(Cycle::GoAhead)
+            ) | Mark::Cycle(Cycle::GoAhead | Cycle::Ordered(_))
         )
     }
 }

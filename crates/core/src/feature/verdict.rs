@@ -42,6 +42,11 @@ pub trait Carried {
         EffectTiming::Answered
     }
 
+    /// It stands for words of a person: a prompt that an agent or the host wrote does not have it.
+    fn needs_person(&self) -> bool {
+        false
+    }
+
     /// The mark that it leaves.
     fn leaves(&self) -> Option<Mark> {
         None
@@ -95,6 +100,13 @@ macro_rules! effects {
                     // Written together with all other marks of the event.
                     Effect::Mark(_) => EffectTiming::Answered,
                     $(Effect::$variant(effect) => effect.when(),)*
+                }
+            }
+
+            fn needs_person(&self) -> bool {
+                match self {
+                    Effect::Mark(mark) => mark.needs_person(),
+                    $(Effect::$variant(effect) => effect.needs_person(),)*
                 }
             }
 

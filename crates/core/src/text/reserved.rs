@@ -203,6 +203,27 @@ pub fn may_name_step<'n>(text: &str, mut names: impl Iterator<Item = &'n str>) -
                 || NAMES_JA.iter().any(|(name, _)| text.contains(name)))
 }
 
+/// Where a text in lower case names a step, or something that a publishing one does.
+pub fn find_mention(said: &str, step: &Step) -> Option<usize> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '\'' | '-' | '_');
+    let begins = |at: usize| !said[..at].chars().next_back().is_some_and(is_part);
+    let whole = |at: usize, word: &str| !said[at + word.len()..].chars().next().is_some_and(is_part);
+    let find = |word: &str, is_whole: bool| {
+        let places = said.match_indices(word).map(|(at, _)| at);
+        let mut fits = places.filter(|at| !word.is_ascii() || begins(*at) && (!is_whole || whole(*at, word)));
+        fits.next()
+    };
+    let names =
+        step.names.iter().flat_map(|name| names_in_japanese(name)).filter_map(|name| find(name, true));
+    // "The uploader" is usually the work itself.
+    let verbs = PUBLISHES.iter().filter(|word| **word != "upload");
+    let usual = verbs.chain(&["uncommit", "unpush", "unpublish"]).map(|word| (*word, false));
+    let usual = usual.chain(each_word(PUBLISHES_WHOLE).map(|word| (word, true)));
+    let usual = usual.chain(PUBLISHES_JA.iter().filter(|word| !word.is_ascii()).map(|word| (*word, false)));
+    let usual = usual.filter(|_| step.publishes).filter_map(|(word, is_whole)| find(word, is_whole));
+    names.chain(usual).min()
+}
+
 /// Whether a sentence of the person reserves `step`.
 pub fn reserves(sentence: &str, step: &Step) -> bool {
     reserves_any(sentence, std::slice::from_ref(step))

@@ -130,7 +130,11 @@ impl EventRun<'_> {
             let outcome = ruling.settle(self.event.host, self.event.kind, self.event.is_heard(), budget);
             (ruling, outcome)
         };
-        let (ruling, outcome) = decide(facts);
+        let (mut ruling, mut outcome) = decide(facts);
+        if outcome.effects.iter().any(Effect::needs_person) && !self.is_by_person(facts) {
+            facts.scripted = true;
+            (ruling, outcome) = decide(facts);
+        }
         if outcome.effects.is_empty() {
             return Ok((ruling, outcome, None));
         }

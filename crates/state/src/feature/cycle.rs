@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tidegate_core::event::{EventKind, SessionId};
 use tidegate_core::feature::config::Config;
+use tidegate_core::feature::cycle::consent::{Base, Consent, ConsentChange};
 use tidegate_core::feature::cycle::effect::{CycleStep, Effect};
 use tidegate_core::feature::cycle::standing::{CycleOrigin, CycleStanding, StageEvidence, is_session_live};
 use tidegate_core::feature::cycle::state::{MAX_SESSIONS_TOLD, STATE_FILE};
@@ -90,6 +91,7 @@ pub fn read(state: Option<&StateDir>, root: &Path, config: &Config) -> Known<Cyc
         let min_left = |at| history::min_left(&runs, &found.cycle, cycle, at);
         standing.min_left = (0..cycle.stages.len()).map(min_left).collect();
     }
+    standing.consent = state.map_or_else(Consent::unknown, |state| read_consent(state, root));
     Known::Value(standing)
 }
 
@@ -114,10 +116,12 @@ pub fn look_for_evidence(standing: &CycleStanding, root: &Path, works_in: &Path)
     let began_in = began_in.filter(|_| wants_commit(stage));
     let head = began_in.and_then(read_head);
     let commits = began_in.zip(head.as_deref()).zip(began);
+    let next = look_at_next(standing, at + 1, root, works_in);
     StageEvidence {
         commits: commits.and_then(|((root, head), began)| count_new_commits(root, head, began)),
         head,
-        next: cycle.stages.get(at + 1).map(|next| look_at_start(next, root, works_in)).unwrap_or_default(),
+        made_since: next.since.and_then(|_| count_made(&next)).unwrap_or_default(),
+        next,
         written: promised_files(stage).filter(is_written).cloned().collect(),
     }
 }
@@ -133,12 +137,63 @@ fn wants_commit(stage: &Stage) -> bool {
     stage.done_when.contains(&DoneWhen::Commit)
 }
 
+/// As [`look_at_start`], for the stage at `at`: a commit that was made since the one before it was done is its own.
+pub fn look_at_next(standing: &CycleStanding, at: usize, root: &Path, works_in: &Path) -> StageStart {
+    let (Ok(state), Some(cycle)) = (&standing.state, &standing.cycle) else { return StageStart::default() };
+    let Some(stage) = cycle.stages.get(at) else { return StageStart::default() };
+    let mut found = look_at_start(stage, root, works_in);
+    let before = at.checked_sub(1).and_then(|before| cycle.stages.get(before));
+    let is_before =
+        |base: &&Base| base.run == state.started_at && before.is_some_and(|before| before.name == base.stage);
+    if let (Some(base), Some(head)) = (standing.consent.base.as_ref().filter(is_before), &mut found.head)
+        && base.head.root == head.root
+        && base.head.commit != head.commit
+    {
+        (*head, found.since) = (base.head.clone(), Some(base.at));
+    }
+    found
+}
+
+/// The project when a stage before a publishing one is done.
+pub fn look_at_base(state: &CycleState, works_in: &Path, now: Millis) -> Option<Base> {
+    let head = Head { commit: read_head(works_in)?, root: works_in.to_string_lossy().into_owned() };
+    Some(Base { run: state.started_at.clone(), stage: state.stage.clone(), head, at: now })
+}
+
+/// Commits since a stage's base; one where no log tells.
+fn count_made(start: &StageStart) -> Option<usize> {
+    let (head, since) = (start.head.as_ref()?, start.since?);
+    let root = Path::new(&head.root);
+    Some(count_new_commits(root, &read_head(root)?, since).unwrap_or(1))
+}
+
+/// What is owed in the project; where nothing is noted, no person has ordered a cycle.
+pub fn read_consent(state: &StateDir, root: &Path) -> Consent {
+    let bytes = bounded::read(&consent_file(state, root), LARGEST).ok();
+    bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_else(Consent::unknown)
+}
+
+fn consent_file(state: &StateDir, root: &Path) -> PathBuf {
+    state.project(root).join("cycle-consent.json")
+}
+
+pub fn change_consent(state: &StateDir, root: &Path, changes: &[ConsentChange]) -> io::Result<Consent> {
+    crate::place::make_private(&state.project(root))?;
+    let _lock = lock_project(state, root)?;
+    let known = read_consent(state, root);
+    let new = changes.iter().fold(known.clone(), |known, change| known.after(change));
+    if new != known {
+        replace::copy(&consent_file(state, root), &serde_json::to_vec(&new)?)?;
+    }
+    Ok(new)
+}
+
 /// What the stage is compared with at its end.
 pub fn look_at_start(stage: &Stage, root: &Path, works_in: &Path) -> StageStart {
     let commit = Some(works_in).filter(|_| wants_commit(stage)).and_then(read_head);
     let of = |commit| Head { commit, root: works_in.to_string_lossy().into_owned() };
     let file = |path: &String| (path.clone(), fingerprint(&root.join(path)));
-    StageStart { head: commit.map(of), files: promised_files(stage).map(file).collect() }
+    StageStart { head: commit.map(of), files: promised_files(stage).map(file).collect(), since: None }
 }
 
 /// `None` without a file, or if it is empty.
@@ -231,9 +286,9 @@ pub(super) fn read_facts(facts: &Facts<'_>, here: &HookContext<'_>) -> Known<Cyc
             standing.origin = if is_told { CycleOrigin::ElsewhereTold } else { CycleOrigin::Elsewhere };
         }
     }
-    if facts.event.kind == EventKind::Stop
-        && let Known::Value(standing) = &mut known
-    {
+    let ends = facts.event.kind == EventKind::Stop
+        || facts.event.kind == EventKind::UserPromptSubmit && stage.is_some_and(|stage| stage.done);
+    if ends && let Known::Value(standing) = &mut known {
         standing.evidence = look_for_evidence(standing, root, here.root.unwrap_or(root));
     }
     known
@@ -255,6 +310,9 @@ pub(super) fn carry_out(effect: &Effect, here: &HookContext<'_>) -> io::Result<(
                 &foreign_file(state, &root),
                 format!("{:016x}\n", fnv::hash(text.iter().copied())).as_bytes(),
             )
+        }
+        Effect::Consent { project, change } => {
+            change_consent(state, &root(project)?, std::slice::from_ref(change)).map(drop)
         }
         Effect::ResumeTold { project } => remember_told(state, &root(project)?, here.session),
         Effect::PublishBudget { project, used_pct } => {

@@ -47,7 +47,7 @@ pub fn inherit(
     copied.memory.spooled = None;
     copied.approval.requests.clear();
     copied.pressure.said.before_fork = true;
-    (copied.cycle.stage, copied.cycle.ahead) = (None, false);
+    (copied.cycle.stage, copied.cycle.ahead, copied.cycle.order) = (None, false, None);
     let folder = state.session(fork);
     let lock = marks::lock_shared(&folder).ok()?;
     // First, because a mark may refer to it.

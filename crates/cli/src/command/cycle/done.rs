@@ -3,10 +3,13 @@
 use std::process::ExitCode;
 
 use serde_json::Value;
+use tidegate_core::feature::cycle::consent::{ConsentChange, Owed};
 use tidegate_core::feature::cycle::marks::Mark as CycleMark;
+use tidegate_core::feature::cycle::reserved::publishes;
 use tidegate_core::feature::cycle::state::{OPEN_FINDINGS, STILL_OPEN};
 use tidegate_core::feature::cycle::success::Missing;
-use tidegate_core::feature::cycle::{ActiveStage, Cycle, CycleState, DoneWhen, ReportedFindings};
+use tidegate_core::feature::cycle::{ActiveStage, Cycle, CycleState, DoneWhen, ReportedFindings, words};
+use tidegate_core::text::lang::Lang;
 use tidegate_state::feature::cycle;
 
 use super::fail::{fail_stage, failed_page};
@@ -81,7 +84,17 @@ pub(super) fn run(args: &Args) -> Outcome {
     place.record_command("done", "a stage is done", Some(&state.stage));
     let active = active.map(|active| ActiveStage { done: true, ..active });
     let missing = active.map(|active| place.list_missing(&session, &active)).unwrap_or_default();
-    let next = cycle.position(&state.stage).and_then(|at| cycle.stages.get(at + 1));
+    let at = cycle.position(&state.stage).map_or(cycle.stages.len(), |at| at + 1);
+    let next = cycle.stages.get(at);
+    let mut owed = Bilingual::data("");
+    if let Some(next) = next.filter(|_| missing.is_empty() && publishes(cycle, at)) {
+        let base = place.look_at_base(state, &session);
+        let consent =
+            place.change_consent(&base.map(ConsentChange::StageDone).into_iter().collect::<Vec<_>>())?;
+        let reasons = consent.owed_before(&next.name);
+        owed =
+            Bilingual { en: words::join_owed(Lang::En, &reasons), ja: words::join_owed(Lang::Ja, &reasons) };
+    }
     if args.of.json {
         let names: Vec<String> = missing.iter().map(Missing::name).collect();
         print::json(&serde_json::json!({
@@ -89,7 +102,7 @@ pub(super) fn run(args: &Args) -> Outcome {
             "next": next.map(|next| &next.name),
         }));
     } else {
-        done_page(state, next.map(|next| next.name.as_str()), &missing).print();
+        done_page(state, next.map(|next| next.name.as_str()), &missing, &owed).print();
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -116,6 +129,12 @@ fn report_findings(place: &ProjectCycle, state: &CycleState, session: &Session) 
             "直すか、もう一度レビューしてください。`tidegate cycle fix-loop` で回を始めます"
         )));
     }
+    // In the project, too: it outlives the session and the cycle.
+    let stage = state.stage.clone();
+    place.change_consent(&[match open {
+        0 => ConsentChange::Fixed(stage),
+        most => ConsentChange::Owe(Owed::Findings { stage, most, open: true }),
+    }])?;
     if open == 0 && known.is_none() {
         return Ok(());
     }
@@ -123,7 +142,8 @@ fn report_findings(place: &ProjectCycle, state: &CycleState, session: &Session) 
     place.append_marks(&session.id, &[CycleMark::FindingsReported(new).into()])
 }
 
-fn done_page(state: &CycleState, next: Option<&str>, missing: &[Missing]) -> Page {
+/// `owed`: why a go-ahead is owed before the next stage; empty where none is.
+fn done_page(state: &CycleState, next: Option<&str>, missing: &[Missing], owed: &Bilingual) -> Page {
     let CycleState { cycle, stage, .. } = state;
     if !missing.is_empty() {
         let Bilingual { en, ja } = describe_missing(missing);
@@ -141,6 +161,12 @@ fn done_page(state: &CycleState, next: Option<&str>, missing: &[Missing]) -> Pag
         None => {
             both!("The cycle completes when this turn ends.", "このターンが終わるとサイクルは完了です。")
         }
+        Some(next) if !owed.en.is_empty() => both!(
+            "{next} waits for the person's go-ahead, because {en}. End the turn without its work; it starts when they say \"continue\".",
+            "{next} は人の許可を待ちます。理由: {ja}。その作業はせずにターンを終えてください。「続けて」と言われると始まります。",
+            en = owed.en,
+            ja = owed.ja
+        ),
         Some(next) => both!(
             "{next} starts when this turn ends, if the context has room for it.",
             "コンテキストに余裕があれば、このターンの終わりに {next} を始めます。"

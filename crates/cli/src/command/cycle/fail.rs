@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use tidegate_core::feature::cycle::consent::{ConsentChange, Owed};
 use tidegate_core::feature::cycle::marks::Mark as CycleMark;
 use tidegate_core::feature::cycle::{Cycle, CycleState, words};
 use tidegate_core::text::lang::Lang;
@@ -58,6 +59,7 @@ pub(super) fn fail_stage(
     place.give_up_stage(&mut state, Some(session));
     state.fail_stage(cycle, reason);
     let state = state.updated_at(place.project.here.now);
+    place.change_consent(&[ConsentChange::Owe(Owed::Failed { stage: state.stage.clone() })])?;
     place.write_state(Some(state.clone()), None)?;
     place.append_marks(&session.id, &[CycleMark::StageFailed(reason.to_owned()).into()])?;
     Ok(state)

@@ -4,14 +4,17 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use tidegate_core::event::SessionId;
+use tidegate_core::feature::cycle::consent::{Base, Consent, ConsentChange, Owed};
 use tidegate_core::feature::cycle::marks::Mark as CycleMark;
 use tidegate_core::feature::cycle::policy::ID;
+use tidegate_core::feature::cycle::reserved::publishes;
 use tidegate_core::feature::cycle::settings::CycleMode;
 use tidegate_core::feature::cycle::standing::CycleStanding;
 use tidegate_core::feature::cycle::state::STATE_FILE;
 use tidegate_core::feature::cycle::success::{Missing, is_overtaken, list_missing};
 use tidegate_core::feature::cycle::{
     ActiveStage, Cycle, CycleDamage, CycleRun, CycleState, CycleStatus, DoneWhen, ReportedFindings, Turn,
+    words,
 };
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::knowledge::marks::{Mark as KnowledgeMark, ReservedStep};
@@ -37,6 +40,14 @@ use crate::own_session;
 use crate::path::real_path;
 use crate::print::remark;
 use crate::sessions::Session;
+
+/// Whose word begins a stage.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Word {
+    /// They run the command, or approved it.
+    Person,
+    Agent,
+}
 
 pub(super) struct ProjectCycle {
     pub(super) project: Project,
@@ -325,6 +336,11 @@ impl ProjectCycle {
         self.append_marks(&to.id, &[KnowledgeMark::Reserved(reserved).into()])
     }
 
+    /// Whose word the command is.
+    pub(super) fn word(&self) -> Word {
+        if approval::is_by_agent(&self.project.here.env) { Word::Agent } else { Word::Person }
+    }
+
     pub(super) fn is_live(&self, session: &str) -> bool {
         cycle::is_live(&self.project.here.state, session, self.project.here.now, client::is_running)
     }
@@ -348,6 +364,11 @@ impl ProjectCycle {
     fn works_in(&self, session: &Session) -> PathBuf {
         let root = session.marks.session.root.as_deref().map(PathBuf::from);
         root.unwrap_or_else(|| self.project.root.clone())
+    }
+
+    /// The project as a stage before a publishing one leaves it.
+    pub(super) fn look_at_base(&self, state: &CycleState, session: &Session) -> Option<Base> {
+        cycle::look_at_base(state, &self.works_in(session), self.project.here.now)
     }
 
     /// What the stage under way lacks. `active` is the stage as the session's marks know it.
@@ -429,10 +450,79 @@ impl ProjectCycle {
         match cycle.stage.as_ref().map(|stage| stage.turn) {
             _ if !self.project.here.env.agent => Turn::Closed,
             // The person knows of the failure, and has not said that the cycle may continue.
-            None if cycle.last.as_ref().is_some_and(has_failed) && !cycle.ahead => Turn::NeedsYes,
+            None if cycle.last.as_ref().is_some_and(has_failed) && !cycle.ahead && cycle.order.is_none() => {
+                Turn::NeedsYes
+            }
             Some(turn) if turn.waits() => turn,
             _ => Turn::Open,
         }
+    }
+
+    /// What is owed before the publishing stages of a cycle that is about to begin. The person's own word counts: their command at
+    /// a terminal, their approval, or the newest prompt in this session.
+    pub(super) fn take_word(&self, session: &Session, word: Word, begins: bool) -> Result<Consent, CliError> {
+        let cycle = &session.marks.cycle;
+        let given = ConsentChange::Given { stage_done: false };
+        let change = match (word, &cycle.order) {
+            (Word::Person, _) if begins => Some(ConsentChange::Ordered(None)),
+            (Word::Person, _) => Some(given),
+            (Word::Agent, Some(order)) => Some(ConsentChange::Ordered(order.reserved.clone())),
+            (Word::Agent, None) if cycle.ahead => Some(given),
+            (Word::Agent, None) => begins.then_some(ConsentChange::Owe(Owed::Unordered)),
+        };
+        self.change_consent(&change.into_iter().collect::<Vec<_>>())
+    }
+
+    pub(super) fn change_consent(&self, changes: &[ConsentChange]) -> Result<Consent, CliError> {
+        let written = cycle::change_consent(&self.project.here.state, &self.project.root, changes);
+        written.map_err(|error| {
+            CliError::new(both!(
+                "cannot write the state of this project: {error}",
+                "このプロジェクトの状態を書き込めません: {error}"
+            ))
+            .hint(both!(
+                "nothing was changed; run the command again",
+                "何も変更していません。もう一度実行してください"
+            ))
+        })
+    }
+
+    /// Only a person's word begins a stage that publishes while a go-ahead is owed.
+    pub(super) fn check_consent(
+        &self,
+        consent: &Consent,
+        cycle: &Cycle,
+        at: usize,
+        word: Word,
+    ) -> Result<(), CliError> {
+        let stage = &cycle.stages[at].name;
+        let owed = consent.owed_before(stage);
+        if word == Word::Person || owed.is_empty() || !publishes(cycle, at) {
+            return Ok(());
+        }
+        let (en, ja) = (words::join_owed(Lang::En, &owed), words::join_owed(Lang::Ja, &owed));
+        Err(CliError::new(both!(
+            "{stage} waits for the person's go-ahead, because {en}",
+            "{stage} は人の許可を待っています。理由: {ja}"
+        ))
+        .hint(both!(
+            "end the turn and ask them; it continues when they say \"continue\"",
+            "ターンを終えて人に尋ねてください。「続けて」と言われると続けられます"
+        )))
+    }
+
+    /// Claude learns at the beginning that it will have to wait.
+    pub(super) fn describe_owed(&self, consent: &Consent, cycle: &Cycle, at: usize) -> Option<Bilingual> {
+        let next = (at..cycle.stages.len()).find(|at| publishes(cycle, *at))?;
+        let stage = &cycle.stages[next].name;
+        let owed = consent.owed_before(stage);
+        let (en, ja) = (words::join_owed(Lang::En, &owed), words::join_owed(Lang::Ja, &owed));
+        (!owed.is_empty()).then(|| {
+            both!(
+                "Before {stage} it waits for the person's go-ahead, because {en}.",
+                "{stage} の前で人の許可を待ちます。理由: {ja}。"
+            )
+        })
     }
 
     pub(super) fn record_command(&self, command: &str, how: &str, stage: Option<&str>) {
@@ -466,13 +556,21 @@ impl ProjectCycle {
         state.project = Some(self.project.root.to_string_lossy().into_owned());
         // The request in which an agent runs this may not be in the transcript yet. The hook after the call reads it.
         let used = self.used_tokens(session).filter(|_| !here.env.agent);
-        let found = cycle::look_at_start(&cycle.stages[at], &self.project.root, &self.works_in(session));
+        let works_in = self.works_in(session);
+        let found = match &self.standing {
+            Known::Value(standing)
+                if standing.state.as_ref().is_ok_and(|known| known.started_at == state.started_at) =>
+            {
+                cycle::look_at_next(standing, at, &self.project.root, &works_in)
+            }
+            _ => cycle::look_at_start(&cycle.stages[at], &self.project.root, &works_in),
+        };
         state.begin_stage(&name, here.now, used, found);
         let state = state.updated_at(here.now);
         let active = ActiveStage::begin(&state.cycle, cycle, at, here.now, self.turn(session));
         let active = active.ok_or_else(|| no_stage(&state.cycle, &name, cycle))?;
         // Unless the person has just said so here.
-        let has_word = session.marks.cycle.ahead;
+        let has_word = session.marks.cycle.ahead || session.marks.cycle.order.is_some();
         let turn = if waited && here.env.agent && !has_word { Turn::NeedsWord } else { active.turn };
         let run = state.started_at.clone();
         let active = ActiveStage { project: state.project.clone(), used, turn, run, findings, ..active };

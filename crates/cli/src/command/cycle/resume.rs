@@ -9,7 +9,7 @@ use tidegate_core::meter::short_tokens;
 use tidegate_core::pipeline::record::Deeds;
 use tidegate_state::feature::cycle;
 
-use super::project_cycle::{ProjectCycle, check_not_overtaken, no_stage, owned_by};
+use super::project_cycle::{ProjectCycle, Word, check_not_overtaken, no_stage, owned_by};
 use super::start::print_begun;
 use crate::approval::{self, Consent, Request};
 use crate::args::ProjectArgs;
@@ -80,6 +80,9 @@ pub(super) fn run(args: &Args) -> Outcome {
         let owner = owner.and_then(|owner| place.project.here.session(Some(owner.as_str())).ok());
         place.give_up_stage(&mut state, owner.as_ref());
     }
+    let word = if given.is_some() { Word::Person } else { place.word() };
+    let consent = place.take_word(&session, word, false)?;
+    place.check_consent(&consent, cycle, at, word)?;
     if state.status == CycleStatus::Failed {
         place.renew_fix_rounds(&state)?;
     }
@@ -91,7 +94,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         Some(yes) => approval::record_command(&place.project.here, "cycle resume", &yes, Deeds::default()),
         None => place.record_command("resume", "a cycle was resumed", None),
     }
-    print_begun(&args.of, &place, &begun, &session);
+    print_begun(&args.of, &place, &begun, &session, place.describe_owed(&consent, cycle, at));
     Ok(ExitCode::SUCCESS)
 }
 

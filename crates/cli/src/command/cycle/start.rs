@@ -112,9 +112,11 @@ pub(super) fn run(args: &Args) -> Outcome {
             "以前の {cycle}（ステージ {stage}、{ja}）は履歴に移しました"
         ));
     }
+    let consent = place.take_word(&session, place.word(), true)?;
+    place.check_consent(&consent, &cycle, 0, place.word())?;
     let begun = place.begin_stage(CycleState::started(&args.name, now), &cycle, 0, &session, ended)?;
     place.record_command("start", "a cycle began", None);
-    print_begun(&args.of, &place, &begun, &session);
+    print_begun(&args.of, &place, &begun, &session, place.describe_owed(&consent, &cycle, 0));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -148,6 +150,7 @@ pub(super) fn print_begun(
     place: &ProjectCycle,
     (state, active): &(CycleState, ActiveStage),
     session: &Session,
+    owed: Option<Bilingual>,
 ) {
     let skill = place.skill_name(&active.skill);
     if of.json {
@@ -158,10 +161,13 @@ pub(super) fn print_begun(
     } else {
         let ActiveStage { number, of, stage, .. } = active;
         let (cycle, session) = (&state.cycle, &session.id);
-        Page::of(both!(
+        let mut page = Page::of(both!(
             "Stage {stage} ({number} of {of}) of {cycle} starts in session {session}. Its skill is `{skill}`.",
             "セッション {session} で {cycle} のステージ {stage}（{number}/{of}）を始めます。使うスキルは `{skill}` です。"
-        ))
-        .print();
+        ));
+        if let Some(owed) = owed {
+            page.paragraph(owed);
+        }
+        page.print();
     }
 }

@@ -373,7 +373,10 @@ fn nothing_is_shipped_past_open_findings() {
     assert!(play.held().contains("Invoke the skill `audit`; count the findings"), "the old number is gone");
     assert_eq!(play.cycle(&["fix-loop"]).ok(), "Round 1 of 2 in stage audit\n", "its rounds are there again");
     play.finishes("audit");
-    assert!(play.held().contains("for stage ship"));
+    let waits = message(&play.stop());
+    assert!(waits.contains("dev-cycle waits before ship, because 2 findings were open in audit"), "{waits}");
+    play.prompt("continue");
+    assert_eq!(play.state()["stage"], "ship");
 }
 
 #[test]

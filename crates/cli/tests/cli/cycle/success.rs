@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::Play;
+use super::{Play, message};
 
 #[test]
 fn a_cycle_without_its_skills_does_not_start() {
@@ -51,5 +51,8 @@ fn a_report_that_forbids_to_ship_needs_a_new_word() {
     assert!(stop.stdout.contains("Claude did not report it as done"), "{stop:?}");
     assert_eq!(play.state()["stage"], "audit");
     play.finishes("audit");
-    assert!(play.held().contains("for stage ship"));
+    let waits = message(&play.stop());
+    assert!(waits.contains("because the report of audit said not to ship it"), "{waits}");
+    play.prompt("continue");
+    assert_eq!(play.state()["stage"], "ship");
 }

@@ -2,6 +2,7 @@
 //! project's file is changed, otherwise the file of the session's project.
 
 use crate::event::FailedStep;
+use crate::feature::cycle::consent::ConsentChange;
 use crate::feature::cycle::marks::Mark;
 use crate::feature::cycle::{CycleRun, CycleState};
 use crate::feature::marks::Mark as AnyMark;
@@ -24,6 +25,11 @@ pub enum Effect {
     ForeignTold {
         project: Option<String>,
         text: Vec<u8>,
+    },
+    /// What is owed in the project changes.
+    Consent {
+        project: Option<String>,
+        change: ConsentChange,
     },
     /// Update the public copy of the budget.
     PublishBudget {
@@ -48,13 +54,18 @@ pub struct CycleStep {
 
 impl Carried for Effect {
     fn is_private(&self) -> bool {
-        false
+        matches!(self, Effect::Consent { .. })
+    }
+
+    fn needs_person(&self) -> bool {
+        matches!(self, Effect::Consent { change: ConsentChange::Given { .. }, .. })
     }
 
     fn when(&self) -> EffectTiming {
         match self {
             // Blocking a stop for a stage that never began would lead nowhere.
             Effect::Step(_) => EffectTiming::Needed(FailedStep::Cycle),
+            Effect::Consent { .. } => EffectTiming::Tried(FailedStep::Cycle),
             Effect::SetAside { .. }
             | Effect::ResumeTold { .. }
             | Effect::ForeignTold { .. }
@@ -68,6 +79,7 @@ impl Carried for Effect {
             Effect::SetAside { .. }
             | Effect::ResumeTold { .. }
             | Effect::ForeignTold { .. }
+            | Effect::Consent { .. }
             | Effect::PublishBudget { .. } => None,
         }
     }

@@ -3,23 +3,31 @@
 use crate::text::word_list::{Words, among};
 
 /// Each lets a cycle continue.
-const CONTINUES: Words = "go continue proceed resume retry ship approved approve lgtm next";
+const CONTINUES: Words = "go continue proceed resume retry ship approved approve lgtm next commit push merge release deploy publish";
 /// Each agrees to what was asked.
 const AGREES: Words = "yes y yep yeah ok okay sure fine good great try";
+/// What a person says that they did.
+const DID: Words =
+    "looked reviewed checked tested fixed approved committed pushed merged shipped released done";
 
 /// Words next to them that change nothing.
-const FILLERS: Words = "on ahead it do that this please now stage the with then looks sounds is thanks thank you commit push can \
-    i i've have looked reviewed checked at may to and from here all cycle perfect everything again \
-    fixed";
+const FILLERS: Words = "on ahead it do that this please now stage the with then looks sounds is thanks thank you \
+    at to and from here all dev cycle perfect everything again already";
 
 /// Longest first: a shorter one may be the beginning of a longer.
-const CONTINUES_JA: [&str; 15] = [
+const CONTINUES_JA: [&str; 21] = [
     "続行してください",
     "続けてください",
     "進めてください",
+    "リリースして",
+    "プッシュして",
+    "コミットして",
+    "デプロイして",
     "やり直して",
+    "マージして",
     "もう一度",
     "続行して",
+    "出荷して",
     "続けて",
     "進めて",
     "進んで",
@@ -32,13 +40,31 @@ const CONTINUES_JA: [&str; 15] = [
 ];
 const AGREES_JA: [&str; 6] = ["問題ありません", "大丈夫", "いいよ", "いいです", "はい", "了解"];
 
-const FILLERS_JA: [&str; 18] = [
+const FILLERS_JA: [&str; 36] = [
+    "私がコミットしました",
+    "自分でコミットしました",
+    "手動でコミットしました",
+    "コミットしました",
+    "プッシュしました",
+    "コミット済みです",
+    "リリースしました",
+    "コミット済み",
+    "マージしました",
+    "コミットした",
+    "確認しました",
+    "出荷しました",
+    "直しました",
+    "完了しました",
     "お願いします",
-    "お願い",
+    "問題ないので",
+    "見ました",
     "ください",
     "サイクル",
     "ステージ",
     "そのまま",
+    "お願い",
+    "では",
+    "ので",
     "します",
     "です",
     "ます",
@@ -53,60 +79,62 @@ const FILLERS_JA: [&str; 18] = [
     "の",
 ];
 
-/// Each makes a stage wait that is not done.
-const WAIT: Words = "stop wait hold pause cancel abort later";
-
-/// Orders that a person denies to make a cycle wait.
-const FORBIDDEN: Words =
-    "ship commit push merge deploy release publish continue proceed go start do finish run";
-
-const WAIT_JA: [&str; 12] = [
-    "待って",
-    "止め",
-    "やめ",
-    "ストップ",
-    "中止",
-    "保留",
-    "あとで",
-    "後で",
-    "まだ",
-    "しないで",
-    "だめ",
-    "先に",
-];
+/// More is not a plain yes.
+const MAX_YES_BYTES: usize = 200;
 
 /// Whether the words say yes and nothing else. `known` are names that may be in it. `by_name`: they have to say that the cycle
-/// continues, or name a stage; a mere "ok" may be meant for something else.
+/// continues, or name a stage; a mere "ok" may be meant for something else. Words that are only quoted are not the person's.
 pub(super) fn lets_continue(said: &str, known: &[&str], by_name: bool) -> bool {
-    let said = said.trim().to_lowercase();
-    if let Some(command) = said.strip_prefix('/') {
-        return command.split_whitespace().next().is_some_and(|name| known.contains(&name));
-    }
-    if is_question(&said) {
+    let said = said.trim();
+    if said.len() > MAX_YES_BYTES || is_quoted(said) || is_question(said) {
         return false;
     }
+    let said = said.to_lowercase();
+    if let Some(command) = said.strip_prefix('/') {
+        let (name, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
+        let name = name.rsplit(':').next().unwrap_or_default();
+        return known.contains(&name) && (rest.trim().is_empty() || read_plain(rest, known, "").is_some());
+    }
     let least = if by_name { Assent::Continues } else { Assent::Agrees };
-    let mut most = Assent::No;
-    let is_part = |c: char| c.is_alphanumeric() || c == '-' || c == '\'';
-    let words = said.split(|c: char| !is_part(c)).filter(|word| !word.is_empty());
-    let all_known = words.fold(true, |all, word| {
-        let said = match word {
-            _ if !word.is_ascii() => read_japanese(word, known),
-            _ if among(CONTINUES, word) => Some(Assent::Continues),
-            _ if among(AGREES, word) => Some(Assent::Agrees),
-            _ => (among(FILLERS, word) || known.contains(&word)).then_some(Assent::No),
-        };
-        most = most.max(said.unwrap_or(Assent::No));
-        all && said.is_some()
-    });
-    all_known && most >= least
+    read_plain(&said, known, "").is_some_and(|most| most >= least)
+}
+
+fn is_quoted(said: &str) -> bool {
+    said.contains(['"', '`', '“', '”', '„', '«', '»', '「', '」', '『', '』'])
+        || said.lines().any(|line| line.trim_start().starts_with(['>', '＞']))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Assent {
+pub(super) enum Assent {
     No,
     Agrees,
     Continues,
+}
+
+/// How far words agree, in lower case; `None` if they say anything else than `more`.
+pub(super) fn read_plain(said: &str, known: &[&str], more: Words) -> Option<Assent> {
+    let said = said.replace('’', "'");
+    let is_part = |c: char| c.is_alphanumeric() || c == '-' || c == '\'';
+    let words: Vec<&str> = said.split(|c: char| !is_part(c)).filter(|word| !word.is_empty()).collect();
+    let at = |at: usize| words.get(at).copied().unwrap_or_default();
+    let mut most = Assent::No;
+    for (index, word) in words.iter().enumerate() {
+        let did = |from: usize| among(DID, at(from));
+        let read = match *word {
+            word if !word.is_ascii() => read_japanese(word, known),
+            // "I looked at it", not "I ship it".
+            "i" => (did(index + 1) || among("have already", at(index + 1))).then_some(Assent::No),
+            "i've" | "have" => (did(index + 1) || at(index + 1) == "already").then_some(Assent::No),
+            // "You can ship", not "can I ship".
+            "can" | "may" => (index > 0 && at(index - 1) == "you").then_some(Assent::No),
+            word if among(CONTINUES, word) => Some(Assent::Continues),
+            word if among(AGREES, word) => Some(Assent::Agrees),
+            word => (among(FILLERS, word) || among(DID, word) || among(more, word) || known.contains(&word))
+                .then_some(Assent::No),
+        };
+        most = most.max(read?);
+    }
+    Some(most)
 }
 
 /// How far a Japanese run of words agrees; `None` if it says anything else.
@@ -156,6 +184,74 @@ pub(super) fn asks_to_continue(message: &str, next: Option<&str>) -> bool {
         || ASKS_JA.iter().any(|word| last.contains(word))
 }
 
+/// Words around the step in a question for it.
+const ASKING: Words = "shall should may can could i we want me for would like ready your waiting before confirm confirmation approval \
+    go-ahead shipping committing pushing merging releasing deploying publishing commits pr";
+const ASKING_JA: [&str; 34] = [
+    "よろしいでしょうか",
+    "よろしいですか",
+    "いいでしょうか",
+    "いいですか",
+    "よいですか",
+    "良いですか",
+    "しますか",
+    "しましょうか",
+    "ましょうか",
+    "ますか",
+    "ステージ",
+    "サイクル",
+    "リリース",
+    "コミット",
+    "プッシュ",
+    "デプロイ",
+    "マージ",
+    "しても",
+    "続けても",
+    "続けて",
+    "進めても",
+    "進めて",
+    "続行",
+    "出荷",
+    "進め",
+    "続け",
+    "進んで",
+    "次の",
+    "この",
+    "まま",
+    "も",
+    "して",
+    "に",
+    "を",
+];
+
+/// Whether the last message asks for a publishing step and for nothing else: a mere yes answers it.
+pub(super) fn asks_for_step(message: &str, known: &[&str]) -> bool {
+    let Some(last) = last_sentence(message) else { return false };
+    let last = last.trim_end_matches(['?', '？', '。', '.', '!']).trim();
+    let clause = last.rsplit([',', '、', ':', '：', ';']).next().unwrap_or_default().trim();
+    let reads = |run: &str| {
+        let mut rest = run;
+        while !rest.is_empty() {
+            let word = ASKING_JA.iter().chain(known).find_map(|word| rest.strip_prefix(word));
+            match word {
+                Some(after) => rest = after,
+                None => return false,
+            }
+        }
+        true
+    };
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '\'');
+    let mut words = clause.split(|c: char| !is_part(c)).filter(|word| !word.is_empty());
+    let is_known = |word: &str| {
+        if word.is_ascii() {
+            among(ASKING, word) || among(CONTINUES, word) || among(FILLERS, word) || known.contains(&word)
+        } else {
+            reads(word)
+        }
+    };
+    asks_to_continue(clause, known.first().copied()) && words.all(is_known)
+}
+
 fn last_sentence(message: &str) -> Option<String> {
     let is_end = |c: char| matches!(c, '.' | '!' | '?' | '。' | '！' | '？' | '\n');
     let has_words = |sentence: &&str| sentence.contains(char::is_alphanumeric);
@@ -173,14 +269,32 @@ pub(super) fn asks_for_choice(message: &str) -> bool {
         || CHOICE_JA.iter().any(|word| last.contains(word))
 }
 
+/// Each makes a stage wait that publishes nothing; one that does waits after any other word.
+const WAIT: Words = "stop wait hold pause cancel abort later";
+const WAIT_JA: [&str; 12] = [
+    "待って",
+    "止め",
+    "やめ",
+    "ストップ",
+    "中止",
+    "保留",
+    "あとで",
+    "後で",
+    "まだ",
+    "しないで",
+    "だめ",
+    "先に",
+];
+
 /// Whether the words want that nothing more is done.
 pub(super) fn holds_back(said: &str) -> bool {
     let said = said.to_lowercase();
     let words: Vec<&str> =
         said.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty()).collect();
     let is_negation = |word: &str| matches!(word, "not" | "never") || word.ends_with("n't");
-    let forbids =
-        words.windows(2).any(|pair| is_negation(pair[0]) && (among(FORBIDDEN, pair[1]) || pair[1] == "yet"));
+    let forbids = words.windows(2).any(|pair| {
+        is_negation(pair[0]) && (among(CONTINUES, pair[1]) || among("yet start begin do finish run", pair[1]))
+    });
     matches!(words.as_slice(), ["no" | "nope" | "いいえ"])
         || words.iter().any(|word| among(WAIT, word))
         || words.last() == Some(&"first") && words != ["the", "first"] && words != ["first"]
@@ -256,6 +370,39 @@ mod tests {
             "はい、でも先に型を直して",
             "続けていいですか",
             "待って",
+            "ship looks wrong, app.py is missing. revert app.py and start the sprint again",
+            "ship? no",
+            "continue only after I say so",
+            "when CI is green, continue",
+            "let's ship this next week",
+            "No. continue reading the diff and tell me what you think",
+            "how long does ship take",
+            "fix the bug in ship.py",
+            "mail from Bob: ship it",
+            "続けないで",
+            "進めていいか迷っている",
+            "Show me the diff",
+            "Let me test it",
+            "not convinced",
+            "let me check the diff",
+            "absolutely not",
+            "nah",
+            "-1",
+            "veto",
+            "I reject this",
+            "いや",
+            "ダメです",
+            "not so fast",
+            "park it",
+            "enough for today",
+            "can I ship",
+            "I will ship it",
+            "I ship it",
+            "> continue",
+            "```\ncontinue\n```",
+            "\"continue\"",
+            "「続けて」",
+            "/dev-cycle but do not ship",
         ] {
             assert!(!lets_continue(other, &KNOWN, false), "{other}");
         }
@@ -274,6 +421,10 @@ mod tests {
             "続けて",
             "はい、進めてください",
             "try again, resume",
+            "I committed it. Continue.",
+            "コミットしました。続けて",
+            "commit it",
+            "committed, continue",
         ] {
             assert!(lets_continue(word, &KNOWN, true), "{word}");
         }
@@ -285,6 +436,35 @@ mod tests {
         for asked in ["Should I also update the README?", "Shall I show the diff?", "READMEも直しますか？"]
         {
             assert!(!asks_to_continue(asked, Some("ship")), "{asked}");
+        }
+    }
+
+    #[test]
+    fn a_mere_yes_answers_only_a_question_for_the_step() {
+        for asked in [
+            "The audit is clean. Shall I ship it now?",
+            "Shall I commit it?",
+            "The audit is over, ship it?",
+            "Do you want me to commit and push?",
+            "May I continue?",
+            "Waiting for your confirmation before shipping.",
+            "監査は終わりました。出荷してよいですか？",
+            "コミットしてもよろしいですか？",
+            "shipに進めてもいいですか？",
+        ] {
+            assert!(asks_for_step(asked, &KNOWN), "{asked}");
+        }
+        for other in [
+            "Shall I fix the bug in ship.py?",
+            "Shall I continue reading the diff?",
+            "Shall I commit the test data as well?",
+            "Should I also update the README before I ship?",
+            "Shall I ship to staging or to production?",
+            "READMEも直してから出荷しますか？",
+            "Which schema shall I use?",
+            "",
+        ] {
+            assert!(!asks_for_step(other, &KNOWN), "{other}");
         }
     }
 

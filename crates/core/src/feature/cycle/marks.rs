@@ -29,6 +29,8 @@ pub enum Mark {
     StageTurn(Turn),
     /// The person lets a cycle continue that waited for them, or that failed.
     GoAhead,
+    /// The person ordered a cycle, with these words about publishing.
+    Ordered(Order),
     /// Another prompt came after that, before a stage began.
     GoAheadOver,
     /// The stage reported open findings, or that none is open any more.
@@ -42,6 +44,15 @@ pub enum Mark {
     Dropped(DroppedCycle),
     /// The person knows that.
     DropTold,
+}
+
+/// An order of the person for a cycle.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Order {
+    /// Its words about publishing, other than asking for it plainly.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reserved: Option<String>,
 }
 
 /// A cycle that an agent gave up, at this stage.
@@ -61,6 +72,8 @@ pub struct Marks {
     pub dropped: Option<DroppedCycle>,
     /// No stage is under way, and the person's last prompt lets a cycle continue: one that another session left.
     pub ahead: bool,
+    /// The person's last prompt orders a cycle, and none has begun since.
+    pub order: Option<Order>,
 }
 
 impl RoomMarks for Marks {
@@ -70,6 +83,7 @@ impl RoomMarks for Marks {
         match mark {
             Mark::Stage(stage) => {
                 (self.stage, self.last, self.ahead) = (Some(*stage), None, false);
+                self.order = None;
             }
             Mark::StageDone(name) => self.change(|stage| stage.done |= stage.stage == name),
             // One field each, so that hooks running at once do not undo each other's change.
@@ -88,9 +102,10 @@ impl RoomMarks for Marks {
             Mark::GoAhead => {
                 self.change(|stage| (stage.turn, stage.chained) = (Turn::Open, 0));
                 self.last.iter_mut().for_each(|last| last.failed = None);
-                self.ahead = self.stage.is_none();
+                (self.ahead, self.order) = (self.stage.is_none(), None);
             }
-            Mark::GoAheadOver => self.ahead = false,
+            Mark::Ordered(order) => (self.ahead, self.order) = (false, Some(order)),
+            Mark::GoAheadOver => (self.ahead, self.order) = (false, None),
             Mark::FindingsReported(new) => {
                 self.change(|stage| stage.findings = Some(new).filter(|new| new.open > 0));
             }
@@ -111,7 +126,8 @@ impl RoomMarks for Marks {
         let last = self.last.clone().map(|last| [Mark::Stage(Box::new(last)), Mark::StageLeft]);
         let dropped = self.dropped.clone().map(Mark::Dropped);
         let ahead = self.ahead.then_some(Mark::GoAhead);
-        dropped.into_iter().chain(last.into_iter().flatten()).chain(stage).chain(ahead).collect()
+        let order = self.order.clone().map(Mark::Ordered);
+        dropped.into_iter().chain(last.into_iter().flatten()).chain(stage).chain(ahead).chain(order).collect()
     }
 }
 
@@ -149,6 +165,7 @@ pub(in crate::feature) mod tests {
             Just(Mark::StageTurn(Turn::Interrupted)),
             Just(Mark::GoAhead),
             Just(Mark::GoAheadOver),
+            proptest::option::of("[ab]").prop_map(|reserved| Mark::Ordered(Order { reserved })),
             (0u64..3)
                 .prop_map(|open| Mark::FindingsReported(ReportedFindings { open, ..Default::default() })),
             Just(Mark::StageFailed("why".to_owned())),

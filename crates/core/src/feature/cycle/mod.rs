@@ -18,16 +18,18 @@
 //! that `verify-stop` blocks begins no stage. The room left has to be that of this request, so the hook
 //! waits up to 150 ms for the transcript (`Needs::current`).
 
+pub mod consent;
 pub mod definition;
 pub mod done_when;
 pub mod effect;
 mod go_ahead;
 pub mod history;
 pub mod marks;
+mod order;
 pub mod policy;
 mod prompts;
 mod publishing;
-mod reserved;
+pub mod reserved;
 mod resume_offer;
 mod rewrite;
 pub mod settings;

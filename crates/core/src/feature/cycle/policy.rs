@@ -10,11 +10,14 @@ use super::settings::CycleMode;
 use crate::event::action::Action;
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
+use crate::feature::cycle::consent::{ConsentChange, Owed};
 use crate::feature::cycle::effect::{self, CycleStep};
 use crate::feature::cycle::history::StageCost;
 use crate::feature::cycle::marks::Mark;
-use crate::feature::cycle::prompts::{note_answer, note_prompt, note_without_stage};
+use crate::feature::cycle::order::quote_around;
+use crate::feature::cycle::prompts::{change_consent, note_answer, note_prompt, note_without_stage};
 use crate::feature::cycle::reserved::find_reservation;
+use crate::feature::cycle::reserved::publishes;
 use crate::feature::cycle::resume_offer;
 use crate::feature::cycle::standing::CycleStanding;
 use crate::feature::cycle::state::OUT_OF_CONTEXT;
@@ -84,20 +87,14 @@ impl Policy for CyclePolicy {
             }
             (EventKind::PostToolUse, Some(_)) => {
                 let tool = matches!(event.action, Action::Question);
-                Some(Needs { meter: true, tool, ..Needs::default() })
+                // A person's answer may change what is owed.
+                Some(Needs { meter: true, tool, cycle: tool, ..Needs::default() })
             }
-            (EventKind::UserPromptSubmit, Some(_)) => {
-                let reminds = marks.is_some_and(|marks| marks.session.may_remind(event));
-                (reminds || event.human_prompt().is_some()).then(Needs::default)
-            }
-            (EventKind::UserPromptSubmit, None) => {
-                let waits = marks.is_some_and(|marks| {
-                    let last = marks.cycle.last.as_ref();
-                    marks.cycle.ahead
-                        || last.is_some_and(|last| last.failed.is_some())
-                        || marks.session.noticed(resume_offer::RESUME_OFFERED)
-                });
-                (waits && event.is_human_prompt()).then(Needs::default)
+            (EventKind::UserPromptSubmit, stage) => {
+                let is_said = event.is_human_prompt();
+                let meter = is_said && stage.is_some_and(|stage| stage.done);
+                let reminds = stage.is_some() && marks.is_some_and(|marks| marks.session.may_remind(event));
+                (is_said || reminds).then(|| Needs { meter, cycle: is_said, ..Needs::default() })
             }
             (EventKind::SessionStart, Some(_)) if event.follows_compaction() => Some(Needs::default()),
             (EventKind::SessionStart, _) if !event.follows_compaction() => {
@@ -308,7 +305,7 @@ fn decide_in_stage(facts: &Facts<'_>, config: &Config, ending: &StageEnd<'_>) ->
     let message = facts.event.last_message.map(|message| message.tail(question::BYTES));
     if let Some(message) = message.filter(|message| asks_person(message)) {
         let next = ending.cycle.stages.get(ending.at + 1).map(|next| next.name.as_str());
-        return wait_for_answer(facts, stage, &message, next);
+        return wait_for_answer(facts, stage, &message, next, publishes(ending.cycle, ending.at + 1));
     }
     match stage.turn {
         Turn::Interrupted => return report_interruption(facts, stage),
@@ -326,12 +323,60 @@ fn decide_in_stage(facts: &Facts<'_>, config: &Config, ending: &StageEnd<'_>) ->
     if missing.is_empty() {
         return ending.decide();
     }
-    if !stage.held {
-        return block_stop(facts, stage, &missing);
-    }
-    let mut verdict = leave_waiting(facts, stage, &missing);
-    verdict.effects.extend(reopen_if_forbidden(&missing));
+    let mut verdict = if stage.held {
+        let mut verdict = leave_waiting(facts, stage, &missing);
+        verdict.effects.extend(reopen_if_forbidden(&missing));
+        verdict
+    } else {
+        block_stop(facts, stage, &missing)
+    };
+    verdict.effects.extend(missing.iter().filter_map(|missing| owe_findings(facts, stage, missing)));
     verdict
+}
+
+/// They are settled only by the person.
+fn owe_findings(facts: &Facts<'_>, stage: &ActiveStage, missing: &Missing) -> Option<Effect> {
+    let stage = stage.stage.clone();
+    let owed = match missing {
+        Missing::OpenFindings(most) | Missing::Severe(_, most) => {
+            Owed::Findings { stage, most: *most, open: true }
+        }
+        Missing::Forbidden => Owed::Forbidden { stage },
+        _ => return None,
+    };
+    change_consent(facts, ConsentChange::Owe(owed))
+}
+
+/// A yes to a publishing stage begins it at once: what Claude then does in the same turn belongs to it.
+pub(super) fn begin_at_prompt(facts: &Facts<'_>, config: &Config, stage: &ActiveStage) -> Option<Verdict> {
+    let standing = facts.cycle.value().filter(|standing| standing.of_project)?;
+    let (state, cycle) = (standing.state.as_ref().ok()?, standing.cycle.as_ref()?);
+    let at = cycle.position(&state.stage)?;
+    let is_ours = state.session_id.as_deref() == Some(facts.event.session.as_str())
+        && state.status == CycleStatus::Running
+        && (&state.stage, &state.cycle) == (&stage.stage, &stage.cycle);
+    let next = at + 1;
+    if !stage.done || !is_ours || stage.failed.is_some() || !publishes(cycle, next) || config.stepped_down(ID)
+    {
+        return None;
+    }
+    let stage = &ActiveStage { turn: Turn::Open, chained: 0, ..stage.clone() };
+    let ending = StageEnd { facts, standing, state, cycle, stage, at };
+    let given = ConsentChange::Given { stage_done: true };
+    if !ending.list_missing().is_empty()
+        || !standing.consent.after(&given).owed_before(&cycle.stages[next].name).is_empty()
+    {
+        return None;
+    }
+    let begun = ending.begin_if_room(next)?;
+    let text = begun.reason?;
+    let to_model = Say { to: Audience::Model, text, weight: 90, explains: false, when_said: Vec::new() };
+    let says = begun.says.into_iter().map(|say| Say { explains: false, ..say });
+    Some(Verdict {
+        says: says.chain([to_model]).collect(),
+        effects: begun.effects.into_iter().chain(change_consent(facts, given)).collect(),
+        ..Verdict::silent("the person lets it continue")
+    })
 }
 
 /// A stop before the stage is done.
@@ -429,6 +474,16 @@ impl Budget {
     }
 }
 
+/// Whether the context has room for the next stage: tokens left, and tokens that it needs with those after it.
+enum Room {
+    /// The numbers, if they are known.
+    Enough(Option<(u64, u64)>),
+    Missing {
+        left: u64,
+        needed: u64,
+    },
+}
+
 /// The end of a stage.
 struct StageEnd<'a> {
     facts: &'a Facts<'a>,
@@ -466,30 +521,51 @@ impl StageEnd<'_> {
         if self.stage.chained >= self.cycle.stages.len() {
             return pause_cycle(self.stage, "as many stages in one turn as the cycle has");
         }
-        if let Some(said) = self.find_reservation(next) {
-            return self.ask_for_stage(next, said);
+        let said = self.find_reservation(next).map(str::to_owned);
+        if publishes(self.cycle, next) {
+            let mut consent = self.standing.consent.clone();
+            let reserved =
+                said.map(|said| ConsentChange::Owe(Owed::Reserved(quote_around(&said, MAX_SAID_CHARS))));
+            consent = reserved.iter().fold(consent, |known, change| known.after(change));
+            let owed = consent.owed_before(&self.cycle.stages[next].name);
+            if !owed.is_empty() {
+                return self.wait_for_consent(next, &owed, reserved);
+            }
+        } else if let Some(said) = said {
+            return self.ask_for_stage(next, &quote_around(&said, MAX_SAID_CHARS));
         }
+        let (room, because) = self.find_room(next);
+        match room {
+            Room::Enough(budget) => self.begin_stage(next, budget, because),
+            Room::Missing { left, needed } => self.stop_cycle(next, left, needed, because),
+        }
+    }
+
+    /// `None` without room for it.
+    fn begin_if_room(&self, next: usize) -> Option<Verdict> {
+        match self.find_room(next) {
+            (Room::Enough(budget), because) => Some(self.begin_stage(next, budget, because)),
+            (Room::Missing { .. }, _) => None,
+        }
+    }
+
+    fn find_room(&self, next: usize) -> (Room, &'static str) {
         let needed =
             self.standing.min_left.get(next).copied().unwrap_or_else(|| self.cycle.default_min_left(next));
         match Budget::read(self.facts) {
             Budget::Current(left) if left >= needed => {
-                self.begin_stage(next, Some((left, needed)), "there is room for the next stage")
+                (Room::Enough(Some((left, needed))), "there is room for the next stage")
             }
-            Budget::Stale(left) if left >= needed => self.begin_stage(
-                next,
-                Some((left, needed)),
+            Budget::Stale(left) if left >= needed => (
+                Room::Enough(Some((left, needed))),
                 "there is room for the next stage, by a stale reading and a turn's growth",
             ),
             Budget::Unknown => {
-                self.begin_stage(next, None, "the tokens left are not known: continues as if there were room")
+                (Room::Enough(None), "the tokens left are not known: continues as if there were room")
             }
-            Budget::Current(left) => {
-                self.stop_cycle(next, left, needed, "there is no room for the next stage")
-            }
-            Budget::Stale(left) => self.stop_cycle(
-                next,
-                left,
-                needed,
+            Budget::Current(left) => (Room::Missing { left, needed }, "there is no room for the next stage"),
+            Budget::Stale(left) => (
+                Room::Missing { left, needed },
                 "there is no room for the next stage, by a stale reading and a turn's growth",
             ),
         }
@@ -506,11 +582,21 @@ impl StageEnd<'_> {
         find_reservation(stated.chain(reserved), self.cycle, next)
     }
 
+    /// Before a stage that publishes. `reserved` is noted for the project, where it outlives the session.
+    fn wait_for_consent(&self, next: usize, owed: &[&Owed], reserved: Option<ConsentChange>) -> Verdict {
+        let mut verdict = end_turn(self.stage, Turn::NeedsWord, "a go-ahead of the person is owed");
+        verdict.effects.push(Effect::mark(Mark::NextStageAsked));
+        verdict.effects.extend(reserved.and_then(|change| change_consent(self.facts, change)));
+        let text = words::waits_for_consent(self.facts.lang, self.stage, &self.cycle.stages[next].name, owed);
+        verdict.says.push(tell_person(text, 60));
+        verdict
+    }
+
     fn ask_for_stage(&self, next: usize, said: &str) -> Verdict {
         let mut verdict =
             end_turn(self.stage, Turn::NeedsWord, "the person wants to be asked before the next stage");
         verdict.effects.push(Effect::mark(Mark::NextStageAsked));
-        let said = sanitize_line(first_chars(said, MAX_SAID_CHARS));
+        let said = sanitize_line(said);
         let text = words::reserved(self.facts.lang, self.stage, &self.cycle.stages[next].name, said.trim());
         verdict.says.push(tell_person(text, 60));
         verdict
@@ -553,10 +639,14 @@ impl StageEnd<'_> {
             ),
             None => write!(reason, " The number of tokens left is not known."),
         };
+        if self.standing.evidence.made_since > 0 {
+            let _ = write!(reason, " A commit that was made after {} counts for it.", self.stage.stage);
+        }
         reason.push_str(" When its goal is reached, run `tidegate cycle done`.");
         request_full_answer(self.facts, &mut reason);
         let asks = Asks::stage(begun.stage.as_str(), begun.skill.as_str());
-        let text = words::stage_begins(self.facts.lang, self.stage, &begun.stage);
+        let is_committed = self.standing.evidence.made_since > 0;
+        let text = words::stage_begins(self.facts.lang, self.stage, &begun.stage, is_committed);
         Verdict {
             call: Call::Deny,
             reason: Some(reason),

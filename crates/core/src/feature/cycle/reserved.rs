@@ -14,6 +14,11 @@ pub(super) fn find_reservation<'c>(
     said.rev().find(|sentence| reserves(sentence, &step))
 }
 
+/// The stage at `at` makes work public.
+pub fn publishes(cycle: &Cycle, at: usize) -> bool {
+    step_of(cycle, at).is_some_and(|step| step.publishes)
+}
+
 /// A stage as people speak of it.
 pub(super) fn step_of(cycle: &Cycle, at: usize) -> Option<Step> {
     let stage = cycle.stages.get(at)?;

@@ -112,6 +112,11 @@ impl Settings {
             .collect()
     }
 
+    /// Those of [`Settings::steps`] that make work public.
+    pub fn publishing_steps(&self) -> Vec<Step> {
+        self.steps().into_iter().filter(|step| step.publishes).collect()
+    }
+
     /// Whether a prompt may name a stage: a quick look before [`Settings::steps`].
     pub fn may_name_step(&self, prompt: &str) -> bool {
         let configured = self

@@ -1,5 +1,6 @@
 //! The state of a project's cycle, as read from its file.
 
+use crate::feature::cycle::consent::Consent;
 use crate::feature::cycle::state::OUT_OF_CONTEXT;
 use crate::feature::cycle::{ActiveStage, Cycle, CycleDamage, CycleState, CycleStatus, StageStart};
 use crate::feature::facts::Steps;
@@ -25,6 +26,8 @@ pub struct StageEvidence {
     pub commits: Option<usize>,
     /// The project as the next stage finds it.
     pub next: StageStart,
+    /// Commits that were made after the stage was done; they count for the next one.
+    pub made_since: usize,
     /// Promised files that have other content than when the stage began.
     pub written: Vec<String>,
 }
@@ -56,6 +59,8 @@ pub struct CycleStanding {
     pub owner_gone: bool,
     pub origin: CycleOrigin,
     pub evidence: StageEvidence,
+    /// What is owed in the project before a stage that publishes.
+    pub consent: Consent,
 }
 
 impl CycleStanding {
@@ -81,6 +86,7 @@ impl CycleStanding {
             owner_gone: false,
             origin: CycleOrigin::Here,
             evidence,
+            consent: Consent::default(),
         }
     }
 

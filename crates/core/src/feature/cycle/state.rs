@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::event::SessionId;
@@ -90,10 +91,13 @@ pub struct StageStart {
     pub head: Option<Head>,
     /// Fingerprints of its promised files; `None` where there is none.
     pub files: Vec<(String, Option<String>)>,
+    /// When `head` was checked out, if that was before the stage began.
+    pub since: Option<Millis>,
 }
 
 /// A commit that is checked out.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Head {
     /// Its hash, or [`NO_COMMIT`].
     pub commit: String,
@@ -389,7 +393,7 @@ impl CycleState {
         *progress = StageProgress {
             start: used,
             before: unfinished.before,
-            began: unfinished.began.filter(|_| is_again).or_else(|| Some(now.iso())),
+            began: unfinished.began.filter(|_| is_again).or_else(|| Some(found.since.unwrap_or(now).iso())),
             head: unfinished.head.filter(|_| is_again).or(found.head),
             files: known.unwrap_or(found.files),
             ..StageProgress::default()
@@ -604,7 +608,7 @@ mod tests {
         let head = |commit: &str| Some(Head { commit: commit.into(), root: "/p".into() });
         let file =
             |print: &str| vec![("docs/a.md".to_owned(), Some(print.to_owned()).filter(|it| it != "a"))];
-        let at = |commit: &str| StageStart { head: head(commit), files: file(commit) };
+        let at = |commit: &str| StageStart { head: head(commit), files: file(commit), since: None };
         let mut state = CycleState::started("dev-cycle", Millis(0));
         state.begin_stage("ship", Millis(1000), Some(10), at("a"));
         state.metrics.insert("ship".into(), json!({ "open": 2, "critical": 1, "files": 3 }));

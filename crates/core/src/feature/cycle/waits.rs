@@ -1,8 +1,10 @@
 //! Why a cycle does not continue, and what the person hears of it.
 
+use crate::feature::cycle::consent::{ConsentChange, Owed};
 use crate::feature::cycle::go_ahead;
 use crate::feature::cycle::marks::Mark;
 use crate::feature::cycle::policy::sanitize_line;
+use crate::feature::cycle::prompts::change_consent;
 use crate::feature::cycle::success::Missing;
 use crate::feature::cycle::{ActiveStage, CycleState, CycleStatus, Turn, words};
 use crate::feature::facts::Facts;
@@ -63,16 +65,23 @@ pub(super) fn wait_for_answer(
     stage: &ActiveStage,
     message: &str,
     next: Option<&str>,
+    publishes: bool,
 ) -> Verdict {
+    let asks_for_next = || match next {
+        Some(next) if publishes => go_ahead::asks_for_step(message, &[next, &stage.stage, &stage.cycle]),
+        next => go_ahead::asks_to_continue(message, next),
+    };
     let turn = match () {
         () if go_ahead::asks_for_choice(message) => Turn::Waiting,
-        () if go_ahead::asks_to_continue(message, next) => Turn::NeedsYes,
+        () if asks_for_next() => Turn::NeedsYes,
         () => Turn::NeedsWord,
     };
     let mut verdict = end_turn(stage, turn, "the last message asks something");
+    verdict.effects.extend(change_consent(facts, ConsentChange::Owe(Owed::Asked)));
     if stage.done {
+        let needs_yes = publishes || turn != Turn::Waiting;
         tell_once(facts, &mut verdict, notice(ASKED, stage), 50, || {
-            words::waits_for_answer(facts.lang, stage, turn != Turn::Waiting)
+            words::waits_for_answer(facts.lang, stage, needs_yes)
         });
     }
     verdict
@@ -155,10 +164,12 @@ pub(super) fn report_gone(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
 /// `tidegate cycle fail` only answers its caller.
 pub(super) fn report_failure(facts: &Facts<'_>, stage: &ActiveStage, why: &str) -> Verdict {
     let why = sanitize_line(first_chars(why, MAX_REASON_CHARS));
+    let owed = change_consent(facts, ConsentChange::Owe(Owed::Failed { stage: stage.stage.clone() }));
+    // Other tools also write that it failed.
+    let failed = [Effect::mark(Mark::StageFailed(why.trim().to_owned())), Effect::mark(Mark::StageLeft)];
     Verdict {
         says: vec![tell_person(words::failed(facts.lang, stage, why.trim()), 60)],
-        // Other tools also write that it failed.
-        effects: vec![Effect::mark(Mark::StageFailed(why.trim().to_owned())), Effect::mark(Mark::StageLeft)],
+        effects: owed.into_iter().chain(failed).collect(),
         ..Verdict::silent("the stage failed")
     }
 }

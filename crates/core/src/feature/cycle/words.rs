@@ -1,6 +1,8 @@
 //! Texts for people about cycles.
 
+use super::consent::Owed;
 use super::history::StageCost;
+use super::policy::sanitize_line;
 use super::state::{STATE_FILE, STILL_OPEN};
 use super::success::Missing;
 use super::{ActiveStage, CycleDamage, CycleState, CycleStatus};
@@ -10,14 +12,79 @@ use crate::text::lang::Lang;
 /// More would not be read.
 const MOST_MISSING: usize = 2;
 
-pub(super) fn stage_begins(lang: Lang, done: &ActiveStage, next: &str) -> String {
+/// `is_committed`: a commit that was made since counts for the next stage.
+pub(super) fn stage_begins(lang: Lang, done: &ActiveStage, next: &str, is_committed: bool) -> String {
     let ActiveStage { cycle, stage, number, of, .. } = done;
+    let (en, ja) = if is_committed {
+        (
+            format!(" The commit that was made since counts for {next}."),
+            format!("そのあとのコミットは {next} のものとして数えます。"),
+        )
+    } else {
+        (String::new(), String::new())
+    };
     match lang {
         Lang::En => format!(
-            "Tidegate: {cycle}, stage {number} of {of} ({stage}) is done. Claude continues with {next}."
+            "Tidegate: {cycle}, stage {number} of {of} ({stage}) is done. Claude continues with {next}.{en}"
         ),
         Lang::Ja => format!(
-            "Tidegate: {cycle} のステージ {number}/{of}（{stage}）が終わりました。続けて {next} に進みます。"
+            "Tidegate: {cycle} のステージ {number}/{of}（{stage}）が終わりました。続けて {next} に進みます。{ja}"
+        ),
+    }
+}
+
+/// A clause: why a go-ahead is owed before a stage that publishes.
+pub fn owed(lang: Lang, owed: &Owed) -> String {
+    match (lang, owed) {
+        (Lang::En, Owed::Findings { stage, most: 1, open: true }) => format!("1 finding is open in {stage}"),
+        (Lang::En, Owed::Findings { stage, most: 1, open: false }) => {
+            format!("1 finding was open in {stage}")
+        }
+        (Lang::En, Owed::Findings { stage, most, open: true }) => {
+            format!("{most} findings are open in {stage}")
+        }
+        (Lang::En, Owed::Findings { stage, most, .. }) => format!("{most} findings were open in {stage}"),
+        (Lang::Ja, Owed::Findings { stage, most, open: true }) => {
+            format!("{stage} で指摘が{most}件残っている")
+        }
+        (Lang::Ja, Owed::Findings { stage, most, .. }) => format!("{stage} で指摘が{most}件あった"),
+        (Lang::En, Owed::Forbidden { stage }) => format!("the report of {stage} said not to ship it"),
+        (Lang::Ja, Owed::Forbidden { stage }) => format!("{stage} の報告に出荷しないようにとあった"),
+        (Lang::En, Owed::Failed { stage }) => format!("{stage} failed before"),
+        (Lang::Ja, Owed::Failed { stage }) => format!("{stage} が前に失敗した"),
+        (Lang::En, Owed::Reserved(said)) => format!("you said: \"{}\"", sanitize_line(said).trim()),
+        (Lang::Ja, Owed::Reserved(said)) => format!("「{}」との指示がある", sanitize_line(said).trim()),
+        (Lang::En, Owed::Asked) => "Claude asked you something".to_owned(),
+        (Lang::Ja, Owed::Asked) => "Claude が質問した".to_owned(),
+        (Lang::En, Owed::Interrupted) => "you sent a prompt while Claude was working".to_owned(),
+        (Lang::Ja, Owed::Interrupted) => "作業中にプロンプトが届いた".to_owned(),
+        (Lang::En, Owed::Said) => "you said something else since the order".to_owned(),
+        (Lang::Ja, Owed::Said) => "依頼のあとに別の発言があった".to_owned(),
+        (Lang::En, Owed::Unordered) => "no order of yours for this run is known".to_owned(),
+        (Lang::Ja, Owed::Unordered) => "この実行の依頼が確認できない".to_owned(),
+    }
+}
+
+/// The two that matter most.
+pub fn join_owed(lang: Lang, owed_now: &[&Owed]) -> String {
+    let clauses: Vec<String> = owed_now.iter().take(2).map(|reason| owed(lang, reason)).collect();
+    clauses.join(match lang {
+        Lang::En => ", and ",
+        Lang::Ja => "うえ、",
+    })
+}
+
+/// A stage that publishes waits for the person's yes.
+pub(super) fn waits_for_consent(lang: Lang, stage: &ActiveStage, next: &str, owed: &[&Owed]) -> String {
+    let (ActiveStage { cycle, .. }, why) = (stage, join_owed(lang, owed));
+    match lang {
+        Lang::En => format!(
+            "Tidegate: {cycle} waits before {next}, because {why}. It continues when you say \"continue\". To drop it: `tidegate cycle \
+             abandon`"
+        ),
+        Lang::Ja => format!(
+            "Tidegate: {why}ので、{cycle} は {next} の前で待っています。進めてよければ「続けて」と伝えてください。やめるには `tidegate cycle \
+             abandon` を実行してください。"
         ),
     }
 }

@@ -1,9 +1,10 @@
 //! `cycle`: stages inside a budget.
 
 use tidegate_core::feature::config::Config;
+use tidegate_core::feature::cycle::consent::{ConsentChange, Owed};
 use tidegate_core::feature::cycle::effect::Effect as CycleEffect;
 use tidegate_core::feature::cycle::history::StageCost;
-use tidegate_core::feature::cycle::marks::{DroppedCycle, Mark as CycleMark};
+use tidegate_core::feature::cycle::marks::{DroppedCycle, Mark as CycleMark, Order};
 use tidegate_core::feature::cycle::standing::{CycleOrigin, CycleStanding};
 use tidegate_core::feature::cycle::{ActiveStage, Cycle, CycleRun, DoneWhen, Head, MinLeft, Turn, history};
 use tidegate_core::feature::facts::Known;
@@ -21,6 +22,51 @@ use super::{Room, call, circumstances, event, number, or_dash, plain, yes};
 use crate::situation::{Decided, NOW, Situation, ago, pick};
 
 const BEGAN: Millis = ago(500_000);
+
+const OWED: [(&str, Owed); 7] = [
+    ("a report that forbade it", Owed::Forbidden { stage: String::new() }),
+    ("a failure of audit", Owed::Failed { stage: String::new() }),
+    ("words of the order", Owed::Reserved(String::new())),
+    ("a question", Owed::Asked),
+    ("an interruption", Owed::Interrupted),
+    ("another prompt", Owed::Said),
+    ("an order", Owed::Unordered),
+];
+
+fn owed(cell: &str) -> Vec<Owed> {
+    if cell == "-" {
+        return Vec::new();
+    }
+    let (rest, fixed) = cell.strip_suffix(", fixed").map_or((cell, false), |rest| (rest, true));
+    if let Some((most, stage)) = rest.split_once(" findings in ") {
+        let most = number(most).expect("a number");
+        return vec![Owed::Findings { stage: stage.into(), most, open: !fixed }];
+    }
+    let known = OWED.iter().find(|(name, _)| *name == cell).map(|(_, owed)| owed.clone());
+    vec![match known.unwrap_or_else(|| panic!("not owed: {cell}")) {
+        Owed::Failed { .. } => Owed::Failed { stage: "audit".into() },
+        Owed::Forbidden { .. } => Owed::Forbidden { stage: "audit".into() },
+        other => other,
+    }]
+}
+
+/// How an event changes what is owed.
+fn consent(decided: &Decided) -> String {
+    let change = pick!(decided.effects(), Effect::Cycle(CycleEffect::Consent { change, .. }) => change);
+    match change {
+        None => "-".into(),
+        Some(ConsentChange::Given { .. }) => "given".into(),
+        Some(ConsentChange::Owe(Owed::Findings { stage, most, .. })) => {
+            format!("owes {most} findings in {stage}")
+        }
+        Some(ConsentChange::Owe(owed)) => {
+            let same =
+                |(_, known): &&(&str, Owed)| std::mem::discriminant(known) == std::mem::discriminant(owed);
+            format!("owes {}", OWED.iter().find(same).expect("it has a name").0)
+        }
+        Some(other) => panic!("not a word of the person: {other:?}"),
+    }
+}
 
 /// A cycle's file, and what the session did in the stage.
 #[derive(Clone, Default)]
@@ -48,6 +94,7 @@ pub(crate) struct Draft {
     /// Instead of those of the built-in cycle.
     done_when: Option<Vec<DoneWhen>>,
     origin: CycleOrigin,
+    owed: Vec<Owed>,
 }
 
 pub(super) static CYCLE: Room = Room {
@@ -154,9 +201,11 @@ pub(super) static CYCLE: Room = Room {
                 "-" => None,
                 "told at the start" => Some(Mark::from(SessionMark::Notice("cycle waits".into()))),
                 "let go on" => Some(CycleMark::GoAhead.into()),
+                "ordered" => Some(CycleMark::Ordered(Order::default()).into()),
                 other => panic!("no such cycle: {other}"),
             });
         }),
+        ("owed", |case, cell| case.cycle.owed = owed(cell)),
         ("session", |case, cell| case.put("session_id", cell)),
         ("edits", |case, cell| {
             case.leave(cell.starts_with("unverified").then(|| edit("src/a.rs", NOW)));
@@ -172,6 +221,7 @@ pub(super) static CYCLE: Room = Room {
             yes(pick!(decided.effects(), Effect::Cycle(CycleEffect::SetAside { .. }) => ()).is_some())
         }),
         ("leaves", leaves),
+        ("consent", consent),
         ("leaves, of the turn", |decided| {
             let turn =
                 pick!(decided.effects(), Effect::Mark(Mark::Cycle(CycleMark::StageTurn(turn))) => turn);
@@ -263,6 +313,7 @@ impl Draft {
             standing.evidence.commits = self.commits;
             standing.evidence.head = self.heads.1.map(str::to_owned);
             standing.evidence.written.clone_from(&self.wrote);
+            standing.consent.owed.clone_from(&self.owed);
         }
         standing
     }
@@ -318,6 +369,7 @@ impl Draft {
             "broke in" => vec![in_turn(Turn::Interrupted)],
             "yes, the person is waited for" => vec![in_turn(Turn::Waiting), invoked, said],
             "the person is waited for" => vec![in_turn(Turn::Waiting)],
+            "yes, asked for the next stage" => vec![in_turn(Turn::NeedsYes), invoked, said],
             "yes, the person declined" => vec![in_turn(Turn::Declined), invoked, said],
             "the person declined" => vec![in_turn(Turn::Declined)],
             "yes, four in this turn" => vec![marked(ActiveStage { chained: 4, ..active }), invoked, said],
@@ -442,6 +494,10 @@ fn what(case: &mut Situation, cell: &str) {
             at("audit", "yes");
             case.leave([KnowledgeMark::ConstraintStated("do not ship before I looked at it".into())]);
         }
+        "findings were open" => {
+            at("audit", "yes");
+            case.cycle.owed = [owed("another prompt"), owed("3 findings in audit, fixed")].concat();
+        }
         "dropped" => {
             case.cycle.history = None;
             let dropped = DroppedCycle { cycle: "dev-cycle".into(), stage: "audit".into() };
@@ -520,6 +576,8 @@ fn leaves(decided: &Decided) -> String {
         Effect::Mark(Mark::Cycle(CycleMark::StageTurn(Turn::Open))) => Some("open"),
         Effect::Mark(Mark::Cycle(CycleMark::GoAhead)) => Some("go-ahead"),
         Effect::Mark(Mark::Cycle(CycleMark::GoAheadOver)) => Some("go-ahead-over"),
+        Effect::Mark(Mark::Cycle(CycleMark::Ordered(Order { reserved: None }))) => Some("order"),
+        Effect::Mark(Mark::Cycle(CycleMark::Ordered(_))) => Some("order with words"),
         Effect::Mark(Mark::Cycle(CycleMark::StageTurn(Turn::Interrupted))) => Some("interrupted"),
         Effect::Mark(Mark::Cycle(CycleMark::StageTurn(Turn::Declined))) => Some("declined"),
         Effect::Cycle(CycleEffect::PublishBudget { .. }) => Some("a copy"),

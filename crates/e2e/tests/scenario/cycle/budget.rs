@@ -76,7 +76,7 @@ fn without_room_it_stops_and_another_session_goes_on() {
     let model = Model::start(script);
     let mut session = launch(&home, &model).start();
     session.ask("go on with it");
-    session.ask("yes");
+    session.ask("continue");
     session.finish();
     tidegate.assert_unfailing();
     let begins = tidegate.records_of("SessionStart").pop().unwrap_or_default();
