@@ -160,7 +160,7 @@ fn every_event_with_every_call() {
         let deny = r#"{"deny":"REASON"}"#;
         let block = r#"{"block":"REASON"}"#;
         let expected = match kind {
-            EventKind::PreToolUse => ["", deny, deny, deny],
+            EventKind::PreToolUse => [r#"{"pass":true}"#, deny, deny, deny],
             // A halt lets the turn end.
             EventKind::Stop => ["", block, block, ""],
             EventKind::SessionStart

@@ -180,6 +180,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("Show what Tidegate did here, in plain words", "Tidegate がここでしたことを、わかりやすく表示します"),
     ("the last 20 events", "直近の20件"),
     ("keep showing new ones", "新しいものを表示し続ける"),
+    ("with the texts of its exchanges", "やりとりの本文も表示します"),
     ("with ids, for `tidegate explain`", "`tidegate explain` で使う ID つき"),
     ("all records, for programs", "プログラム向けにすべての記録"),
     (

@@ -62,9 +62,11 @@ pub(super) fn note_without_stage(facts: &Facts<'_>, config: &Config, marks: &Mar
         Some(last) => vec![&last.cycle],
         None => settings.cycle_names().collect(),
     };
+    let is_of_project = facts.cycle.value().is_some_and(|standing| standing.of_project);
     let says_yes = |cycle: &&str| lets_continue(&said, config, cycle, true);
+    let waits = settings.mode != CycleMode::Off && (is_of_project || marks.last.is_some());
     let is_bare_command = said.trim_start().starts_with('/');
-    if settings.mode != CycleMode::Off && !is_bare_command && cycles.iter().any(says_yes) {
+    if waits && !is_bare_command && cycles.iter().any(says_yes) {
         let effects = vec![Effect::mark(Mark::GoAhead)];
         return Verdict { effects, ..Verdict::silent("the person lets it continue") };
     }
@@ -75,7 +77,6 @@ pub(super) fn note_without_stage(facts: &Facts<'_>, config: &Config, marks: &Mar
         };
     }
     let over = (marks.ahead || marks.order.is_some()).then(|| Effect::mark(Mark::GoAheadOver));
-    let is_of_project = facts.cycle.value().is_some_and(|standing| standing.of_project);
     let owed = is_of_project.then(|| change_consent(facts, ConsentChange::Owe(Owed::Said))).flatten();
     let because = if is_of_project || over.is_some() {
         "a cycle waits, and the person does not say that it may continue"
