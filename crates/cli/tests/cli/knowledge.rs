@@ -172,7 +172,7 @@ fn a_decision_in_a_note_is_in_the_memory_too() {
     );
     // An agent cannot make it the person's.
     let refused = by_agent_in(&sandbox, &sandbox.project(), &["memory", "decision", "confirm", "1"]);
-    assert!(refused.code == Some(1) && refused.stderr.contains("needs a person's yes"), "{refused:?}");
+    assert!(refused.code == Some(4) && refused.stdout.contains("needs a person's yes"), "{refused:?}");
     sandbox.config("[approval]\nunattended = [\"memory decision\"]\n");
     let _ = sandbox.run(&["memory", "decision", "confirm", "1"]).ok();
     assert_eq!(decided()[0]["by"], "the person, session 91b38a40");

@@ -217,7 +217,7 @@ mod tests {
             ("Which queue should the importer use? → SQS", 20, "Which queue s… → SQS"),
             ("How → why? → because → so", 22, "How → … → because → so"),
             ("Which queue? → one that keeps its messages", 20, "Whi… → one that kee…"),
-            ("保存先はどれにしますか？ → SQLite", 16, "保存先はど… → SQLite"),
+            ("保存先はどれにしますか？ → SQLite", 16, "保存先はどれ… → SQLite"),
             ("Whole cents in every table", 11, "Whole cent…"),
         ] {
             assert_eq!(shorten_decision(text, longest), line);
