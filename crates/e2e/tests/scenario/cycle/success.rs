@@ -232,7 +232,7 @@ fn a_push_is_a_sign_of_ship() {
         .main(Reply::text("pushed"))
         .main(Reply::text("the retrospective?"));
     let model = Model::start(script);
-    launch(&home, &model).ask("ship it");
+    launch(&home, &model).ask("run a cycle");
     tidegate.assert_unfailing();
     assert_eq!(stops(&tidegate), [ROOM, ROOM, NOT_DONE, ROOM, ASKS]);
     assert_eq!(stands(&home), running("retrospective"));
