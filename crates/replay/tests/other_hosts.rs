@@ -13,20 +13,21 @@ use tidegate_state::feature::memory::transcript_files;
 const FOLDER: &str = "/home/u/shop";
 
 fn replay(folder: &Path) -> ReplayReport {
-    let files = transcript_files::find(folder).unwrap();
-    let replayed = replay_files(&files, &Config::default(), Some(2), &|_| ControlFlow::Continue(())).unwrap();
+    let files = transcript_files::find(folder).expect("a fixture");
+    let replayed =
+        replay_files(&files, &Config::default(), Some(2), &|_| ControlFlow::Continue(())).expect("a fixture");
     ReplayReport::of(&replayed, None)
 }
 
 fn replay_lines(lines: &[Value]) -> ReplayReport {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("a fixture");
     write(folder.path(), "session.jsonl", lines);
     replay(folder.path())
 }
 
 fn write(folder: &Path, name: &str, lines: &[Value]) {
     let text: Vec<String> = lines.iter().map(Value::to_string).collect();
-    fs::write(folder.join(name), text.join("\n") + "\n").unwrap();
+    fs::write(folder.join(name), text.join("\n") + "\n").expect("a fixture");
 }
 
 fn time(line: usize) -> String {
@@ -45,6 +46,7 @@ impl Rollout {
         Rollout::default().line("session_meta", meta).line("event_msg", started)
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "callers write `json!` in place")]
     fn line(mut self, kind: &str, payload: Value) -> Rollout {
         let number = self.0.len();
         self.0.push(json!({"timestamp": time(number), "ordinal": number, "type": kind, "payload": payload}));
@@ -105,7 +107,7 @@ impl Rollout {
 
     fn stops(self) -> HostCounts {
         let mut report = replay_lines(&self.message("assistant", "Done.").0);
-        report.hosts.remove("codex").unwrap()
+        report.hosts.remove("codex").expect("a fixture")
     }
 }
 
@@ -167,6 +169,7 @@ fn a_rollout_of_a_subagent_is_counted_apart() {
     assert_eq!((report.sessions, report.left_out.subagent_files), (0, 1));
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "callers write `json!` in place")]
 fn event(number: usize, kind: &str, data: Value) -> Value {
     json!({"type": kind, "data": data, "id": format!("e{number}"), "timestamp": time(number), "parentId": null})
 }
@@ -223,7 +226,7 @@ fn events_of_copilot_have_turns_compactions_and_a_curve() {
 fn of_qwen(status: i32) -> Vec<Value> {
     let line = |number: usize, kind: &str, members: Value| {
         let mut line = json!({"uuid": format!("q{number}"), "sessionId": "s3", "timestamp": time(number), "type": kind, "cwd": FOLDER, "version": "0.24.4"});
-        line.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+        line.as_object_mut().expect("a fixture").extend(members.as_object().expect("a fixture").clone());
         line
     };
     let call =
@@ -267,7 +270,7 @@ fn a_chat_of_qwen_code_has_turns_and_a_curve() {
 /// The same folder gives the same numbers, and those of all agents are the sum of each one's.
 #[test]
 fn sessions_of_several_agents_are_added_up() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("a fixture");
     let rollout =
         Rollout::new().message("user", "Add it").patches(&["src/a.rs"]).message("assistant", "Done.");
     for (name, lines) in [("a.jsonl", rollout.0), ("b.jsonl", of_copilot(1)), ("c.jsonl", of_qwen(0))] {
@@ -275,7 +278,10 @@ fn sessions_of_several_agents_are_added_up() {
     }
     let report = replay(folder.path());
     let again = replay(folder.path());
-    assert_eq!(serde_json::to_string(&report).unwrap(), serde_json::to_string(&again).unwrap());
+    assert_eq!(
+        serde_json::to_string(&report).expect("a fixture"),
+        serde_json::to_string(&again).expect("a fixture")
+    );
     assert_eq!(report.hosts.keys().copied().collect::<Vec<_>>(), ["codex", "copilot", "qwen"]);
     assert_eq!((report.sessions, report.turns, report.stops.untested, report.stops.verified), (3, 3, 2, 1));
     let sum = |of: fn(&HostCounts) -> usize| report.hosts.values().map(of).sum::<usize>();
@@ -287,10 +293,10 @@ fn sessions_of_several_agents_are_added_up() {
 #[test]
 fn broken_lines_are_counted_and_passed_over() {
     let whole = replay_lines(&of_copilot(0));
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("a fixture");
     let mut text: Vec<String> = of_copilot(0).iter().map(Value::to_string).collect();
     text.insert(3, text[3][..text[3].len() / 2].to_owned());
-    fs::write(folder.path().join("session.jsonl"), text.join("\n")).unwrap();
+    fs::write(folder.path().join("session.jsonl"), text.join("\n")).expect("a fixture");
     let broken = replay(folder.path());
     assert_eq!((whole.left_out.damaged_lines, broken.left_out.damaged_lines), (0, 1));
     assert_eq!((whole.stops, whole.compactions), (broken.stops, broken.compactions));

@@ -98,8 +98,8 @@ impl Case for Exchange {
 static CHOICE: Vocabulary<Exchange> = Vocabulary {
     name: "choice",
     given: &[
-        ("question", |case, cell| case.question = cell.to_owned()),
-        ("answer", |case, cell| case.answer = cell.to_owned()),
+        ("question", |case, cell| cell.clone_into(&mut case.question)),
+        ("answer", |case, cell| cell.clone_into(&mut case.answer)),
     ],
     expected: &[("decides", |decides| if *decides { "yes" } else { "no" }.to_owned())],
 };

@@ -169,7 +169,8 @@ impl Steps<'_> {
         let boundary = json!({ "type": "system", "subtype": "compact_boundary", "content": "Conversation compacted",
             "uuid": self.uuid(70), "timestamp": now(), "sessionId": self.session.id, "cwd": self.session.project,
             "compactMetadata": { "trigger": "auto", "preTokens": 160_000, "postTokens": 9_000 } });
-        self.lines += &format!("{boundary}\n");
+        self.lines.push_str(&boundary.to_string());
+        self.lines.push('\n');
         let summary = self.session.text(0, "The conversation was about the");
         self.call(
             "PostCompact.auto",
@@ -246,7 +247,8 @@ impl Steps<'_> {
         let line = json!({ "type": kind, "isSidechain": false, "uuid": self.uuid(place), "promptId": self.prompt_id(),
             "timestamp": now(), "sessionId": self.session.id, "cwd": self.session.project, "version": "2.1.325",
             "userType": "external", "entrypoint": "cli", "turnOrigin": "human", "gitBranch": "main", "message": message });
-        self.lines += &format!("{line}\n");
+        self.lines.push_str(&line.to_string());
+        self.lines.push('\n');
     }
 
     fn push(&mut self, event: Option<String>, payload: &Value) {

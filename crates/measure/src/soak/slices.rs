@@ -167,7 +167,8 @@ mod tests {
 
     #[test]
     fn everything_that_grows_is_named() {
-        let changes: [(fn(&mut Slice), &str); 10] = [
+        type Change = fn(&mut Slice);
+        let changes: [(Change, &str); 10] = [
             (|last| last.worker.kib = 28_200, "memory of worker"),
             (|last| last.serve.kib = 60_000, "memory of serve"),
             (|last| last.mcp.files = 15, "open files of mcp"),

@@ -489,7 +489,6 @@ impl ProjectCycle {
 
     /// Only a person's word begins a stage that publishes while a go-ahead is owed.
     pub(super) fn check_consent(
-        &self,
         consent: &Consent,
         cycle: &Cycle,
         at: usize,
@@ -512,7 +511,7 @@ impl ProjectCycle {
     }
 
     /// Claude learns at the beginning that it will have to wait.
-    pub(super) fn describe_owed(&self, consent: &Consent, cycle: &Cycle, at: usize) -> Option<Bilingual> {
+    pub(super) fn describe_owed(consent: &Consent, cycle: &Cycle, at: usize) -> Option<Bilingual> {
         let next = (at..cycle.stages.len()).find(|at| publishes(cycle, *at))?;
         let stage = &cycle.stages[next].name;
         let owed = consent.owed_before(stage);

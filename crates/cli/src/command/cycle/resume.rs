@@ -82,7 +82,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     }
     let word = if given.is_some() { Word::Person } else { place.word() };
     let consent = place.take_word(&session, word, false)?;
-    place.check_consent(&consent, cycle, at, word)?;
+    ProjectCycle::check_consent(&consent, cycle, at, word)?;
     if state.status == CycleStatus::Failed {
         place.renew_fix_rounds(&state)?;
     }
@@ -94,7 +94,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         Some(yes) => approval::record_command(&place.project.here, "cycle resume", &yes, Deeds::default()),
         None => place.record_command("resume", "a cycle was resumed", None),
     }
-    print_begun(&args.of, &place, &begun, &session, place.describe_owed(&consent, cycle, at));
+    print_begun(&args.of, &place, &begun, &session, ProjectCycle::describe_owed(&consent, cycle, at));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -113,10 +113,10 @@ pub(super) fn run(args: &Args) -> Outcome {
         ));
     }
     let consent = place.take_word(&session, place.word(), true)?;
-    place.check_consent(&consent, &cycle, 0, place.word())?;
+    ProjectCycle::check_consent(&consent, &cycle, 0, place.word())?;
     let begun = place.begin_stage(CycleState::started(&args.name, now), &cycle, 0, &session, ended)?;
     place.record_command("start", "a cycle began", None);
-    print_begun(&args.of, &place, &begun, &session, place.describe_owed(&consent, &cycle, 0));
+    print_begun(&args.of, &place, &begun, &session, ProjectCycle::describe_owed(&consent, &cycle, 0));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(after(&[&owe[..], &[yes(false)]].concat()), [findings(true)]);
         assert_eq!(after(&[&owe[..], &[yes(true)]].concat()), []);
         let fixed = ConsentChange::Fixed("audit".into());
-        assert_eq!(after(&[&owe[..], &[fixed.clone()]].concat()), [findings(false), Owed::Said]);
+        assert_eq!(after(&[&owe[..], std::slice::from_ref(&fixed)].concat()), [findings(false), Owed::Said]);
         assert_eq!(after(&[&owe[..], &[fixed, yes(false)]].concat()), []);
     }
 

@@ -1,6 +1,7 @@
 //! A prompt that orders a cycle, and what it says about publishing.
 
 use crate::feature::cycle::go_ahead::{is_question, read_plain};
+use crate::feature::cycle::marks::Order;
 use crate::text::reserved::{self, Step};
 use crate::text::word_list::{Words, among};
 
@@ -45,12 +46,7 @@ const MAX_SAID_CHARS: usize = 60;
 
 /// `None` if the prompt orders no cycle; else its words about publishing, other than asking for it plainly. `cycles` are
 /// their names, `steps` their publishing stages, `known` the names of all stages and cycles.
-pub(super) fn read_order(
-    said: &str,
-    cycles: &[&str],
-    steps: &[Step],
-    known: &[&str],
-) -> Option<Option<String>> {
+pub(super) fn read_order(said: &str, cycles: &[&str], steps: &[Step], known: &[&str]) -> Option<Order> {
     if !orders_cycle(said, cycles) {
         return None;
     }
@@ -64,7 +60,7 @@ pub(super) fn read_order(
         reserved::reserves_any(sentence, steps)
             || concerns(sentence, steps) && !asks_plainly(sentence, steps, known)
     });
-    Some(reserved.map(|sentence| quote_around(sentence, MAX_SAID_CHARS)))
+    Some(Order { reserved: reserved.map(|sentence| quote_around(sentence, MAX_SAID_CHARS)) })
 }
 
 fn orders_cycle(said: &str, cycles: &[&str]) -> bool {
@@ -161,7 +157,7 @@ mod tests {
     use super::*;
     use crate::feature::cycle::settings::Settings;
 
-    fn order(said: &str) -> Option<Option<String>> {
+    fn order(said: &str) -> Option<Order> {
         let steps = Settings::default().publishing_steps();
         let known = ["dev-cycle", "sprint", "audit", "ship", "retrospective"];
         read_order(said, &known[..1], &steps, &known)
@@ -183,7 +179,7 @@ mod tests {
             "サイクルを回してshipまでお願いします",
             "dev cycleを実行してください。リトライを追加。",
         ] {
-            assert_eq!(order(said), Some(None), "{said}");
+            assert_eq!(order(said), Some(Order { reserved: None }), "{said}");
         }
     }
 
@@ -208,7 +204,7 @@ mod tests {
             "/dev-cycle do everything but ship",
             "/dev-cycle I want to look at it first",
         ] {
-            assert!(order(said).is_some_and(|reserved| reserved.is_some()), "{said}: {:?}", order(said));
+            assert!(order(said).is_some_and(|order| order.reserved.is_some()), "{said}: {:?}", order(said));
         }
     }
 

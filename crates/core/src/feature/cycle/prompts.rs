@@ -100,8 +100,7 @@ fn find_order(config: &Config, said: &str) -> Option<Order> {
         cycles.iter().filter_map(|name| settings.cycle(name)).flat_map(|cycle| cycle.names(0)).collect();
     let known: Vec<&str> = stages.iter().map(String::as_str).chain(cycles.iter().copied()).collect();
     // All of the prompt: a secret may reach over several sentences.
-    let reserved = read_order(&redact(said).text, &cycles, &steps, &known)?;
-    Some(Order { reserved })
+    read_order(&redact(said).text, &cycles, &steps, &known)
 }
 
 /// Unless nothing changes by it.

@@ -6,10 +6,10 @@ use crate::text::one_line::single_spaced;
 /// Whether a person who was asked this has decided something by this answer.
 pub fn decides(question: &str, answer: &str) -> bool {
     let (question, answer) = (fold(question), fold(answer));
-    !is_about_agenda(&question)
-        && !(is_about_going_on(&question) && only_steers(&answer, &STEERING))
-        && !(is_about_doing(&question) && only_steers(&answer, &STEERING[..STEERING_A_THING]))
-        && sentences(&answer).any(|sentence| !is_question(sentence) && !asks_for_information(sentence))
+    let steers = is_about_agenda(&question)
+        || is_about_going_on(&question) && only_steers(&answer, &STEERING)
+        || is_about_doing(&question) && only_steers(&answer, &STEERING[..STEERING_A_THING]);
+    !steers && sentences(&answer).any(|sentence| !is_question(sentence) && !asks_for_information(sentence))
 }
 
 fn fold(text: &str) -> String {
@@ -247,7 +247,7 @@ fn continues_conversation(question: &str, verb: &str) -> bool {
         };
         !after.starts_with(" with")
             && !after.starts_with(char::is_alphanumeric)
-            && (before.is_empty() || WHO.iter().any(|who| ends(&who)))
+            && (before.is_empty() || WHO.iter().any(ends))
     })
 }
 
