@@ -200,7 +200,7 @@ fn a_subagent_belongs_to_its_parent() {
 fn an_agent_needs_room() {
     let home = project();
     let model = OpenAi::start(vec![
-        shell("until grep -q usage_record ~/.copilot/session-state/*/events.jsonl; do sleep 0.1; done")
+        shell("until grep -q 'usage_recor[d]' ~/.copilot/session-state/*/events.jsonl; do sleep 0.1; done")
             .used(101_000),
         explore().used(101_200),
         Step::text("done").used(101_500),
