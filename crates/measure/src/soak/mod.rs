@@ -34,6 +34,9 @@ const SLICES: u64 = 12;
 
 const AT_ONCE: usize = 8;
 
+/// Of the time that a slice should take. Then no session begins any more, and what ran until then is judged.
+const PATIENCE: u32 = 3;
+
 /// Between two requests to the pages and the MCP server.
 const REQUEST_INTERVAL: Duration = Duration::from_secs(2);
 
@@ -97,6 +100,13 @@ pub(crate) fn run(words: &[&str]) -> Done {
     })?;
     let seen = soak.seen();
     let mut problems = losses::find(&soak.stage, &soak.program, &seen.calls, &seen.exchanges)?;
+    let ran = slices.last().map_or(0, |slice| slice.sessions);
+    if ran < options.sessions {
+        problems.push(format!(
+            "{ran} of {} sessions: this machine is too slow for more; give fewer `--sessions`, or more `--minutes`",
+            options.sessions
+        ));
+    }
     if !seen.errors.is_empty() {
         problems.push(format!("{} wrong answers, the first: {}", seen.errors.len(), seen.errors[0]));
     }
@@ -151,7 +161,11 @@ impl Soak {
             let left = (length * (number as u32 + 1)).saturating_sub(start.elapsed()).max(length / 3);
             let slice = self.slice(number, first..after, left, &mut companions)?;
             print::line(&slices::row(slices.len() + 1, &slice));
+            let all_ran = slice.sessions + 1 == after;
             slices.push(slice);
+            if !all_ran {
+                break;
+            }
         }
         Ok(slices)
     }
@@ -167,7 +181,7 @@ impl Soak {
         self.seen().walls.clear();
         self.seen().searches.clear();
         let start = machine::children_time()?;
-        self.run_sessions(sessions.clone(), length, companions)?;
+        let sessions = self.run_sessions(sessions, length, companions)?;
         let taken = machine::children_time()? - start;
         let hooks = self.seen().walls.len() as u64;
         let start = machine::children_time()?;
@@ -185,7 +199,7 @@ impl Soak {
             times.get((times.len() as f64 * share) as usize).copied().unwrap_or_default()
         };
         Ok(Slice {
-            sessions: sessions.end - 1,
+            sessions,
             all_hooks: seen.calls.values().sum(),
             exchanges: seen.exchanges.len() as u64,
             hooks,
@@ -216,28 +230,27 @@ impl Soak {
         machine::Size { files: files.len() as u64, bytes: files.iter().sum() }
     }
 
-    /// Evenly over nine tenths of the time: the rest is for measuring.
+    /// Evenly over nine tenths of the time: the rest is for measuring. Returns the number of the last session that ran.
     fn run_sessions(
         &self,
         sessions: std::ops::Range<u64>,
         length: Duration,
         companions: &mut Companions,
-    ) -> Done {
+    ) -> Done<u64> {
         let start = Instant::now();
         let interval = length * 9 / 10 / u32::try_from(sessions.end - sessions.start).unwrap_or(1).max(1);
         let next = AtomicU64::new(sessions.start);
         let lane = || {
             loop {
+                if start.elapsed() > length * PATIENCE {
+                    break Ok(());
+                }
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 if number >= sessions.end {
                     break Ok(());
                 }
                 let due = start + interval * (number - sessions.start) as u32;
                 std::thread::sleep(due.saturating_duration_since(Instant::now()));
-                if start.elapsed() > length * 3 {
-                    break Err(Failure::new("this machine is too slow for so many sessions")
-                        .next("give fewer `--sessions`, or more `--minutes`"));
-                }
                 let ran = self.run_session(number, interval * AT_ONCE as u32 * 8 / 10);
                 if ran.is_err() {
                     break ran;
@@ -255,7 +268,8 @@ impl Soak {
                 lane.join().map_err(|_| Failure::new("a session panicked"))??;
             }
             asked
-        })
+        })?;
+        Ok(next.into_inner().min(sessions.end) - 1)
     }
 
     fn ask(&self, companions: &mut Companions) -> Done {
