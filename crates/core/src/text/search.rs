@@ -7,15 +7,26 @@
 use memchr::arch::all::memchr::{One, Two};
 use memchr::arch::all::packedpair::Pair;
 #[cfg(target_arch = "x86_64")]
-use memchr::arch::x86_64::sse2::packedpair::Finder;
+use memchr::arch::x86_64::sse2::{
+    memchr::{One as WideOne, Two as WideTwo},
+    packedpair::Finder,
+};
 
 /// The first place of a byte.
 pub fn first(haystack: &[u8], byte: u8) -> Option<usize> {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(wide) = WideOne::new(byte) {
+        return wide.find(haystack);
+    }
     One::new(byte).find(haystack)
 }
 
 /// The last place of a byte.
 pub fn last(haystack: &[u8], byte: u8) -> Option<usize> {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(wide) = WideOne::new(byte) {
+        return wide.rfind(haystack);
+    }
     One::new(byte).rfind(haystack)
 }
 
@@ -56,6 +67,33 @@ pub fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     find_by_rarest(haystack, needle)
 }
 
+/// The first place of a word in a list of words. The bytes to look for are its ends: to choose the rarest ones takes as long as
+/// a list of some hundred bytes.
+pub(crate) fn find_word(list: &[u8], word: &[u8]) -> Option<usize> {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let last = u8::try_from(word.len().wrapping_sub(1)).ok();
+        let ends = last.and_then(|last| Pair::with_indices(word, 0, last));
+        let finder = ends.and_then(|ends| Finder::with_pair(word, ends));
+        if let Some(finder) = finder.filter(|finder| list.len() >= finder.min_haystack_len()) {
+            return finder.find(list, word);
+        }
+    }
+    let last_start = list.len().checked_sub(word.len())?;
+    let Some(byte) = word.first() else { return Some(0) };
+    let mut from = 0;
+    loop {
+        from += first(&list[from..=last_start], *byte)?;
+        if list[from..].starts_with(word) {
+            return Some(from);
+        }
+        from += 1;
+        if from > last_start {
+            return None;
+        }
+    }
+}
+
 /// Looks for the rarest byte, then compares the rest.
 fn find_by_rarest(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     let rare = Pair::new(needle).map_or(0, |pair| usize::from(pair.index1()));
@@ -69,10 +107,14 @@ fn find_by_rarest(haystack: &[u8], needle: &[u8]) -> Option<usize> {
 /// Finds a short text in any case: looks for its first letter, then compares the rest.
 pub(crate) fn holds_in_any_case(haystack: &[u8], needle: &[u8]) -> bool {
     let Some(first) = needle.first() else { return false };
-    let letter = Two::new(first.to_ascii_uppercase(), first.to_ascii_lowercase());
-    letter
-        .iter(haystack)
-        .any(|at| haystack.get(at..at + needle.len()).is_some_and(|found| found.eq_ignore_ascii_case(needle)))
+    let (upper, lower) = (first.to_ascii_uppercase(), first.to_ascii_lowercase());
+    let is_at =
+        |at| haystack.get(at..at + needle.len()).is_some_and(|found| found.eq_ignore_ascii_case(needle));
+    #[cfg(target_arch = "x86_64")]
+    if let Some(wide) = WideTwo::new(upper, lower) {
+        return wide.iter(haystack).any(is_at);
+    }
+    Two::new(upper, lower).iter(haystack).any(is_at)
 }
 
 #[cfg(test)]
@@ -104,6 +146,7 @@ mod tests {
             let (bytes, text) = (haystack.as_bytes(), needle.as_bytes());
             prop_assert_eq!(find(bytes, text), haystack.find(&needle));
             prop_assert_eq!(find_by_rarest(bytes, text), haystack.find(&needle));
+            prop_assert_eq!(find_word(bytes, text), haystack.find(&needle));
             prop_assert_eq!((first(bytes, b'_'), last(bytes, b'_')), (haystack.find('_'), haystack.rfind('_')));
             let held = !needle.is_empty() && haystack.contains(&needle);
             prop_assert_eq!(holds_in_any_case(bytes, needle.to_ascii_uppercase().as_bytes()), held);

@@ -9,17 +9,11 @@ pub(crate) type Words = &'static str;
 /// The list has this word.
 pub(crate) fn among(list: &str, word: &str) -> bool {
     let (list, word) = (list.as_bytes(), word.as_bytes());
-    let Some(first) = word.first() else { return false };
-    // Lists are short: a search for the whole word would take longer to prepare than this takes.
     let mut from = 0;
-    while let Some(found) = search::first(&list[from..], *first) {
-        let start = from + found;
-        let is_start = start == 0 || list[start - 1] == b' ';
-        if is_start && list[start..].starts_with(word) {
-            let after = list.get(start + word.len());
-            if after.is_none_or(|after| *after == b' ') {
-                return true;
-            }
+    while let Some(found) = search::find_word(&list[from..], word).filter(|_| !word.is_empty()) {
+        let (start, end) = (from + found, from + found + word.len());
+        if (start == 0 || list[start - 1] == b' ') && list.get(end).is_none_or(|after| *after == b' ') {
+            return true;
         }
         from = start + 1;
     }
