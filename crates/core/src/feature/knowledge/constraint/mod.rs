@@ -51,8 +51,12 @@ impl<'p> OwnWords<'p> {
     fn sentences(&self) -> &[Sentence<'p>] {
         self.sentences.get_or_init(|| {
             let mut sentences = Vec::new();
+            let is_in_japanese = is_japanese(self.text);
             sentences::for_each_sentence(self.text, |range| {
-                sentences.push(Sentence { text: &self.text[range], is_constraint: OnceCell::new() });
+                let text = &self.text[range];
+                if !is_in_japanese || !is_pasted_in_other_language(text) {
+                    sentences.push(Sentence { text, is_constraint: OnceCell::new() });
+                }
             });
             sentences
         })
@@ -65,15 +69,18 @@ impl<'p> OwnWords<'p> {
         if self.text.is_ascii() && !english::has_cue(self.text) {
             return found;
         }
-        let mut before_is_found = false;
+        let (mut before_is_found, mut in_text) = (false, false);
         for sentence in self.sentences() {
             // What comes next may tell that the sentence before it was no rule.
             if before_is_found && takes_back_before(found.last().copied().unwrap_or_default(), sentence) {
                 found.pop();
             }
-            before_is_found = found.len() < MOST && sentence.is_constraint();
+            before_is_found =
+                found.len() < MOST && sentence.is_constraint() && !(in_text && is_of_text(sentence.text));
             if before_is_found {
                 found.push(sentence.text);
+            } else {
+                in_text |= japanese::orders_rules(sentence.text.trim_end_matches('。'));
             }
         }
         found
@@ -121,6 +128,13 @@ fn takes_back_before(before: &str, sentence: &Sentence<'_>) -> bool {
         english::Follow::Describes => english::is_statement(before),
         english::Follow::Leaves => false,
     }
+}
+
+/// Whether a sentence belongs to the text that one before it ordered.
+fn is_of_text(sentence: &str) -> bool {
+    let mut own = String::new();
+    japanese::normalise(sentence, &mut own);
+    japanese::is_of_text(&own)
 }
 
 /// The constraints of `known` that a prompt takes back.
@@ -181,6 +195,19 @@ pub fn is_constraint(sentence: &str) -> bool {
     }
     english::normalise(sentence, &mut buffer);
     english::is_constraint(&english::Words::of(&buffer, sentence))
+        || remark_of(sentence).is_some_and(|remark| english::begins_with_order(remark) && is_constraint(remark))
+}
+
+/// "Bump it (no new deps please)": what is in the parentheses.
+fn remark_of(sentence: &str) -> Option<&str> {
+    let (_, after) = sentence.split_once('(')?;
+    after.split_once(')').map(|(remark, _)| remark)
+}
+
+/// In a Japanese prompt a whole English sentence is a message or a text of others. A few words are not: "OK, go ahead."
+fn is_pasted_in_other_language(sentence: &str) -> bool {
+    const LONGEST: usize = 4;
+    sentence.split_ascii_whitespace().nth(LONGEST).is_some() && !is_japanese(sentence)
 }
 
 fn is_japanese(sentence: &str) -> bool {

@@ -10,7 +10,7 @@ use crate::text::search;
 use crate::text::word_list::{Words as WordList, among};
 pub(super) use vetoes::{Follow, follow, is_of_others, is_statement};
 use vetoes::{
-    asks_not_to, is_fault, is_foreign, is_of_product, is_report, lifts, purpose, second_order, specifies,
+    asks_not_to, is_fault, is_foreign, is_kept, is_of_product, is_report, lifts, purpose, second_order, specifies,
     text_from,
 };
 use words::CLAUSE;
@@ -23,7 +23,7 @@ const CUES: WordList = "don't dont not never no nothing nobody must mustn't must
     nowhere limits off-limits freeze on me want circumstances account important throughout except session whenever \
     budget hard wait doubt under keeps hands table isn't aren't refrain per gets each every forbids bans frozen \
     english german japanese french spanish shouldnt none taboo untouchable verboten banned no-go case point \
-    exclusively treat preserve steer hold forward zero untouched unchanged intact remain remains shall";
+    exclusively mind restrict skip possible treat preserve steer hold forward zero untouched unchanged intact remain remains shall";
 
 /// For each first letter of a cue the set of its last letters, in any case: a cheap look at most words.
 const CUE_ENDS: [u32; 32] = {
@@ -77,6 +77,12 @@ fn is_cue_in_any_case(word: &[u8]) -> bool {
 
 const LONGEST_CUE: usize = 16;
 
+/// "don't touch it", "no new deps", "only in src/": not the "no" and "only" of a description.
+pub(super) fn begins_with_order(remark: &str) -> bool {
+    let first = remark.trim_start().split(' ').next().unwrap_or_default().to_ascii_lowercase();
+    among("don't dont do no never only without please", &first) && remark.contains(' ')
+}
+
 pub(super) fn is_constraint(words: &Words<'_>) -> bool {
     if !words.words.iter().any(|word| is_cue(word)) || is_foreign(words) || lifts(words) {
         return false;
@@ -126,6 +132,13 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
         "prefer" if before == "i" || before == "i'd" || before == "would" => {
             among("if you it", next) && words.has("didn't don't not") && words.has("you")
         }
+        // "Would you mind leaving the fixtures alone?"
+        "mind" => minds(words, at),
+        "avoid" if words.asks && before == "we" => true,
+        // "Would it be possible not to touch the tests?"
+        "possible" => words.asks && next == "not" && words.begins_with_clause(at),
+        "restrict" => words.opens(at) && among("yourself your the", next) && words.rest(at).contains(&"to"),
+        "skip" => orders() && defers(words.rest(at)),
         "avoid" | "prefer" => orders() && next != "that",
         "stop" if next == "before" => words.opens(at),
         "stop" => {
@@ -133,6 +146,7 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
             let ends = words.rest(at).iter().any(|word| among("after once when", word));
             words.opens(at) && next.ends_with("ing") && next.len() > 5 && !is_complaint && !ends
         }
+        "leave" | "keep" if words.asks && before == "you" && at > 1 => is_kept(words.rest(at)),
         "leave" => {
             let is_last = words.rest(at) == ["leave", "it"] && at + 2 == words.words.len() && at > 0;
             let to_person = words.rest(at).windows(2).any(|pair| pair[0] == "to" && among("me us", pair[1]));
@@ -187,7 +201,7 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
         }
         "read-only" | "readonly" => among("is are as |", before) && words.words.len() < 12,
         "scope" => before == "of" && words.words[..at].ends_with(&["out", "of"]),
-        "limits" => before == "off",
+        "limits" => before == "off" && !words.has("nothing"),
         "off-limits" | "forbidden" | "prohibited" | "mandatory" | "taboo" | "untouchable" | "verboten" | "banned" | "no-go" => {
             among("as is are strictly remains remain stays stay still |", before)
                 && !words.has("if 403 error returns")
@@ -260,7 +274,7 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
                 && !words.rest(at).iter().any(|word| among("time want like can ready", word))
         }
         "budget" => among("is of", next) && starts_with_digit(words.at(at + 2)),
-        "hard" => among("limit cap", next) && words.opens(at),
+        "hard" => among("limit cap", next) && words.opens(at) || next == "requirement" && before == "a" && words.has("is"),
         "wait" => words.opens(at) && among("for until", next) && among("my me i", words.at(at + 2)),
         "doubt" => before == "in" && among("when if", words.before(at - 1)),
         "under" => {
@@ -268,7 +282,8 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
         }
         "keeps" => among("its their", next) && keeps_its_name(words, at),
         "hands" => next == "off" && words.opens(at),
-        "table" => words.words[..at].ends_with(&["off", "the"]),
+        // Not "that's off the table now": the rule is.
+        "table" => words.words[..at].ends_with(&["off", "the"]) && !words.has("now that's rule"),
         "isn't" | "aren't" => words.words[at + 1..].starts_with(&["to", "be"]),
         "refrain" => next == "from" && !words.has("i they"),
         // "One PR per module."
@@ -298,6 +313,21 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
         }
         _ => false,
     }
+}
+
+/// "Would you mind not touching it?", "mind leaving it in place?"; not "would you mind explaining it?"
+fn minds(words: &Words<'_>, at: usize) -> bool {
+    let begins = at == 0 || words.before(at) == "you" && among("would do", words.before(at - 1));
+    let rest = &words.rest(at)[1..];
+    let (first, after) = (rest.first().copied().unwrap_or_default(), rest.get(1..).unwrap_or_default());
+    words.asks && begins && (first == "not" || among("leaving keeping", first) && is_kept(after))
+}
+
+/// "Skip the push for the moment."
+fn defers(rest: &[&str]) -> bool {
+    let now = rest.windows(2).any(|pair| matches!(pair, ["for", "now"]));
+    (now || rest.windows(3).any(|three| matches!(three, ["for", "the", "moment"])))
+        && rest.iter().any(|word| among("push commit commits deploy release tests docs merge tag", word))
 }
 
 /// Orders that make sense more than once.
@@ -339,8 +369,13 @@ const DOES: &str = "fix make solve implement add build rewrite speed get find po
 
 fn works_without(words: &Words<'_>, at: usize) -> bool {
     const ACTS: &str = "any asking adding changing breaking touching new external";
+    // What a program does.
+    const RUNS: &str = "raising throwing crashing failing blocking loading";
     let next = words.at(at + 1);
     let rest = words.rest(at);
+    if among(RUNS, next) {
+        return false;
+    }
     if !words.opens(at) {
         // "Fix the slow query without adding gems."
         return among(DOES, words.head(at).first().unwrap_or(&""))
@@ -381,7 +416,8 @@ fn forbids(words: &Words<'_>, at: usize, verb: usize) -> bool {
     let after = words.at(verb + 1);
     match words.before(at) {
         "i" if word == "want" && after == "to" => {
-            !among("know see wait hear go bother be think", words.at(verb + 2))
+            let sees_any = words.at(verb + 2) == "see" && among("any a new", words.at(verb + 3));
+            sees_any || !among("know see wait hear go bother be think", words.at(verb + 2))
         }
         "i" => word == "want" && among("any a another new you your our more extra us the this", after),
         "we" => {
@@ -406,7 +442,8 @@ fn is_name_of(rest: &[&str]) -> bool {
 fn forbids_with_not(words: &Words<'_>, at: usize) -> bool {
     let next = words.at(at + 1);
     match words.before(at) {
-        "you" => words.asks,
+        // "I'd ask you not to touch it."
+        "you" => words.asks || next == "to" && words.before(at - 1) == "ask" && words.has("i i'd"),
         "to" => {
             words.words[..at].ends_with(&["you", "to"])
                 && words.begins_with_clause(at)
@@ -675,7 +712,8 @@ fn limits_with_only(words: &Words<'_>, at: usize) -> bool {
     const FINITE: &str =
         "is are was were fails fail works has have does do happens took takes need needs failed works";
     const LEFT: &str = "left remaining remains missing question questions";
-    let next = words.at(at + 1);
+    let ever = usize::from(words.at(at + 1) == "ever");
+    let next = words.at(at + 1 + ever);
     let head = words.head(at);
     let has_subject = head.iter().any(|word| among("i we it you he she they it's i'm that is are", word));
     // "The only file you may edit is config.yaml."
@@ -726,7 +764,7 @@ fn is_path(word: &str) -> bool {
 fn keeps(rest: &[&str]) -> bool {
     const STATES: &str =
         "open closed visible hidden focused selected highlighted expanded alive connected logged";
-    const OTHER: &str = "going on working trying me that in up looking at digging pushing both only an";
+    const OTHER: &str = "going on track working trying me that in up looking at digging pushing both only an";
     let next = rest.get(1).copied().unwrap_or_default();
     !among(OTHER, next)
         && !next.ends_with("ing")
