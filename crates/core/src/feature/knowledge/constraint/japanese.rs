@@ -161,7 +161,7 @@ pub(super) fn is_other_speech(text: &str) -> bool {
 
 /// Whether the sentence takes something back or allows it.
 fn lifts(text: &str) -> bool {
-    const ALLOWED: Words = "ていい てよい て良い てもいい ても良い てもよい て大丈夫 ても大丈夫 て構 ても構 てもかま て問題な \
+    const ALLOWED: Words = "制限なし 制約なし 制限はなし 制約はなし 制限はもうなし 制約はもうなし 制限は全部なし 制約は全部なし ルールは全部なし 制限、なし ていい てよい て良い てもいい ても良い てもよい て大丈夫 ても大丈夫 て構 ても構 てもかま て問題な \
         ても問題 て問題あり 解禁 忘れてください 忘れて 無視して なくていい なくてよい なくてもいい なくても構 \
         なくて大丈夫 撤回 必要はな 必要はありません";
     if contains_any(text, "ないでもらって ないでいただいて") {

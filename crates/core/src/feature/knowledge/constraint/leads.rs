@@ -109,7 +109,8 @@ fn contains(head: &str, list: Words) -> bool {
 
 /// Before a colon. In the middle of a line a text may only be named: "it got a bad review: we have to …"
 fn announces(head: &str, is_last: bool) -> bool {
-    if orders_rules(head) || is_last && shows_file(head) {
+    let is_received = || has(head, "got received") && has(head, "from");
+    if orders_rules(head) || is_last && (shows_file(head) || is_received()) {
         return true;
     }
     if has(head, OWN) || contains(&head.replace("注意書き", "文言"), "ルール 条件 制約 注意") {
@@ -122,7 +123,7 @@ fn announces(head: &str, is_last: bool) -> bool {
         }
         before = word;
     }
-    if is_source(head) {
+    if is_source(head) || words(head).next().is_some_and(|first| among(TEXTS, &first)) && has(head, "from") {
         return true;
     }
     let first =

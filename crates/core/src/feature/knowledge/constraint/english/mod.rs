@@ -134,7 +134,7 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
         }
         // "Would you mind leaving the fixtures alone?"
         "mind" => minds(words, at),
-        "avoid" if words.asks && before == "we" => true,
+        "avoid" if words.asks && before == "we" => among("adding changing touching introducing any new", next),
         // "Would it be possible not to touch the tests?"
         "possible" => words.asks && next == "not" && words.begins_with_clause(at),
         "restrict" => words.opens(at) && among("yourself your the", next) && words.rest(at).contains(&"to"),

@@ -51,7 +51,7 @@ pub(super) fn specifies(words: &Words<'_>) -> bool {
 /// "Could you please not touch …?"
 pub(super) fn asks_not_to(words: &Words<'_>) -> bool {
     let is_impersonal = matches!(words.words.as_slice(), ["can" | "could", "we", "avoid", ..] | ["would", "it", "be", "possible", "not", ..]);
-    if is_impersonal || words.at(0) == "mind" {
+    if is_impersonal || words.at(0) == "mind" && among("not leaving keeping", words.at(1)) {
         return true;
     }
     let you = words.words.iter().take(4).position(|word| *word == "you");
@@ -64,7 +64,7 @@ pub(super) fn asks_not_to(words: &Words<'_>) -> bool {
     }
     // "Would you mind leaving it alone?" is judged by what follows.
     if words.at(you + 1) == "mind" {
-        return true;
+        return among("not leaving keeping", words.at(you + 2));
     }
     // "Could I ask you to leave it to me?"
     let asked = words.before(you) == "ask";

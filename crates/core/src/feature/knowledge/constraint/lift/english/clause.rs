@@ -129,5 +129,6 @@ pub(super) fn is_alike(own: &str, other: &str) -> bool {
         || own.ends_with('/') && other.starts_with(own)
         || other.split_once('.').is_some_and(|(name, _)| name.len() > 3 && stem_of(name) == own)
         || own.contains(['-', '_'])
+            && !own.starts_with("non-")
             && own.split(['-', '_']).any(|piece| piece == other || stem_of(piece) == other)
 }

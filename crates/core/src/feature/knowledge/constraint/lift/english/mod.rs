@@ -46,7 +46,7 @@ const LIGHT: Words = "do mak start begin run perform giv cut execut";
 
 /// What belongs to the work at hand.
 const WORK: Words = "chang work cod code diff fix edit everyth anything messag short stag product branch remote origin main master prod pr request \
-     test document titl it rest list far";
+     titl it rest list far";
 
 /// They leave a thing as it is.
 const READS: Words = "read look check explain show list run test use call import describ compar copy find search review see open print count tell ask load \
@@ -159,7 +159,7 @@ impl Lift {
         let mut antecedent = clauses_subject(before);
         let mut parts = Vec::new();
         for clause in &clauses {
-            match takes_back(clause).filter(|_| !restates) {
+            match takes_back(clause).filter(|_| !restates && !is_on_condition(clause)) {
                 Some(part) => parts.push(part),
                 None if is_conditional => {}
                 None => {
@@ -240,10 +240,15 @@ fn takes_back(clause: &[Token]) -> Option<Part> {
         return None;
     }
     let names_rule = has(subject, RULES);
+    // "Everything I said about the parser" is about the parser.
+    let about = subject.iter().position(|token| token.word == "about" || token.word == "regarding");
+    let subject = about.map_or(subject, |about| &subject[about + 1..]);
     // "The 300 line rule in generated files" is about 300 lines.
     let rule = subject.iter().position(|token| among(RULES, &token.word)).unwrap_or(0);
     let subject = if content(&subject[..rule]).is_empty() { subject } else { &subject[..rule] };
-    let is_forget = among("forget changed", &clause[at].word);
+    let has_number = subject.iter().any(|token| token.word.starts_with(|c: char| c.is_ascii_digit()));
+    let is_forget = among("forget changed", &clause[at].word)
+        || has_number && clause[at].word == "never";
     let of: Vec<String> = (content(subject).into_iter())
         .filter(|stem| {
             !among("rul limit constraint restrict requir said ban thing old earlier previou above", stem)
@@ -360,13 +365,18 @@ fn opposites(clause: &[Token]) -> Vec<Part> {
     }
     let language = clause.iter().find(|token| among(LANGUAGES, &token.word));
     let is_chosen =
-        has(clause, "answer reply write switch use speak respond fine ok okay can may back again");
+        has(clause, "answer reply write switch use speak respond fine ok okay can may back again") || says_only(clause);
     if let Some(language) = language.filter(|_| is_chosen) {
         let other = "answer reply writ switch use speak respond back again";
         let stems = content(clause).into_iter().filter(|stem| *stem != language.stem && !among(other, stem));
         found.push(Part::Speaks { language: language.word.clone(), stems: owned(stems.collect()) });
     }
     found
+}
+
+/// "English please", "from now on English please".
+fn says_only(clause: &[Token]) -> bool {
+    clause.iter().all(|token| among(LANGUAGES, &token.word) || among("please from now on in again", &token.word))
 }
 
 /// "CI is green now", "review is done".
@@ -420,10 +430,13 @@ impl Gist {
         match part {
             Part::All => true,
             Part::TakesBack { subject, names_rule } => {
+                // "The freeze is over", after "while the release freeze is on, …".
+                let is_period = *names_rule
+                    && matches!(subject.as_slice(), [one] if among("freez ban embargo moratorium", one) && self.all.contains(one));
                 let is_size = *names_rule
                     && self.has_number
                     && subject.iter().all(|stem| among("siz length lin", stem));
-                is_size || super::is_about(count(subject), subject.len(), self.all.len(), *names_rule)
+                is_period || is_size || super::is_about(count(subject), subject.len(), self.all.len(), *names_rule)
             }
             Part::Releases { stems } => self.is_released_by(stems),
             Part::Frees { subject } => {
@@ -467,7 +480,7 @@ impl Gist {
     }
 
     fn is_released_by(&self, stems: &[String]) -> bool {
-        let mere = "ask check confirm time now first each every back bother anymore more";
+        let mere = "ask check confirm time now first each every back bother anymore more whatever whatev unused unus everyth anything all old need";
         if self.asks && stems.iter().any(|stem| among("ask check confirm", stem)) {
             return stems
                 .iter()
@@ -559,6 +572,35 @@ impl Gist {
         let makes =
             verb == Some("mak") && !act.object.iter().any(|stem| among("pass green work run compil", stem));
         let head = if makes { act.object.first().map(String::as_str).or(act.head()) } else { act.head() };
+        // "Don't change code yet", and "make the change", "implement it".
+        let begins_work = self.for_now
+            && !act.is_permission
+            && needed.iter().all(|stem| among("cod code anything", stem))
+            && self.verb.as_deref().is_some_and(|own| among(CHANGE, own) || among("writ cod imple edit", own))
+            && (verb.is_some_and(|verb| among("imple app build cod fix", verb) || among(CHANGE, verb))
+                || verb.is_some_and(|verb| among("mak writ start do", verb))
+                    && act.head().is_some_and(|head| among("chang edit cod code fix imple", head)))
+            && !act.names().any(|name| among("plan test docu doc readm note list report", name));
+        if begins_work {
+            return true;
+        }
+        // "It's fine, apply it", after "never run terraform apply".
+        let runs_it = self.verb.as_deref() == Some("run")
+            && act.points
+            && act.antecedent.iter().all(|stem| among("plan output diff", stem))
+            && verb.is_some_and(|verb| self.stems.last().is_some_and(|last| last == verb));
+        // "You can start the eval on the GPU box", after "don't run anything on the GPU box".
+        let is_any_there = self.anything
+            && act.is_permission
+            && !needed.is_empty()
+            && match (self.verb.as_deref(), verb) {
+                (Some(own), Some(other)) => is_same_verb(own, other),
+                _ => false,
+            }
+            && act.places.iter().any(|(_, stems)| needed.iter().all(|stem| stems.iter().any(|name| name == stem)));
+        if runs_it || is_any_there {
+            return true;
+        }
         let does_noun = verb.is_some_and(|verb| among(LIGHT, verb)) && head.is_some_and(is_own);
         let is_light_verb = |own: &str| among("do writ", own) || verb == Some("do") && among(CHANGE, own);
         let adds = |own: &str| among("add introduc creat put leav", own);
