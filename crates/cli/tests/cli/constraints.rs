@@ -10,7 +10,7 @@ use crate::sandbox::Sandbox;
 
 fn constraints(sandbox: &Sandbox) -> Vec<Value> {
     let listed = sandbox.run(&["constraints", "--json"]).json();
-    listed.as_array().expect("a list").clone()
+    listed["constraints"].as_array().expect("a list").clone()
 }
 
 fn texts(sandbox: &Sandbox) -> Vec<String> {

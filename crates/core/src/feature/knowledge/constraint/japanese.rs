@@ -71,11 +71,13 @@ fn is_of_product(clause: &str) -> bool {
     // 「枠線なしで」, 「右クリック禁止」
     const OF_SCREEN: Words = "枠 影 余白 罫線 背景 アニメーション ボーダー 装飾 クリック 画面 ボタン ログイン カート 注文 在庫 退会 フォーム パスワード \
         ユーザー名 メールアドレス 端末 帳票 一覧 検索結果 コピペ 再登録";
-    const NOUNS: Words = "禁止 禁止にして 不可 不可で 不可にして 必須 必須で 必須にして なし なしで 無しで のみ のみで";
+    const NOUNS: Words =
+        "禁止 禁止にして 不可 不可で 不可にして 必須 必須で 必須にして なし なしで 無しで のみ のみで";
     contains_any(clause, PEOPLE)
         || contains_any(clause, OF_SCREEN) && ends_with_any(clause, NOUNS)
         || ends_with_any(clause, DOES)
-        || clause.contains('が') && ends_with_any(clause, "になってはいけない になってはならない になってはだめ")
+        || clause.contains('が')
+            && ends_with_any(clause, "になってはいけない になってはならない になってはだめ")
         || contains_any(clause, "問題は 原因は 困るのは 気になるのは 謎なのは 症状は 現象は")
 }
 
@@ -116,7 +118,9 @@ fn has_form(text: &str) -> bool {
             && (contains_any(core, "使 作業 書 でやって") || core.ends_with('で'))
         || orders && core.contains("代わりに") && contains_any(core, "使うこと 使って")
         || core.ends_with("優先して")
-        || orders && contains_any(core, "ごとに ずつ") && ends_with_any(core, "コミットして コミット分けて を分けて")
+        || orders
+            && contains_any(core, "ごとに ずつ")
+            && ends_with_any(core, "コミットして コミット分けて を分けて")
         || orders && contains_any(core, "禁止なので 厳禁なので 不可なので NGなので")
         || asks_first(core)
 }
@@ -210,7 +214,8 @@ fn is_order(core: &str, text: &str) -> bool {
 /// Whether the sentence orders a text that has rules of its own: 「運用ルールを書いて」. What follows without an order is in that text.
 pub(super) fn orders_rules(text: &str) -> bool {
     const TEXTS: Words = "規約 ルール ガイドライン ポリシー 手順書 マニュアル 注意事項 注意書き 貼り紙 掲示 文面 告知 お知らせ 案内 要項 README CONTRIBUTING";
-    const WRITES: Words = "書いて 書き起こ 作って 作成 考えて 足して 追記 載せる まとめて 起こして 用意 ドラフト 下書き";
+    const WRITES: Words =
+        "書いて 書き起こ 作って 作成 考えて 足して 追記 載せる まとめて 起こして 用意 ドラフト 下書き";
     contains_any(text, TEXTS) && contains_any(text, WRITES) && is_order(without_courtesy(text), text)
 }
 
@@ -253,7 +258,8 @@ fn forbids(clause: &str, is_last: bool) -> bool {
     if ends_with_any(clause, ENDS) {
         return !clause.ends_with("忘れないこと");
     }
-    if ends_with_any(clause, "禁止 禁止で 不可 不可で 禁止と言いました 禁止にして 不可とする") {
+    if ends_with_any(clause, "禁止 禁止で 不可 不可で 禁止と言いました 禁止にして 不可とする")
+    {
         return true;
     }
     if ends_with_any(clause, "やめて 避けて 控えて やめること 避けること 避けるように")
@@ -286,7 +292,8 @@ fn requires(clause: &str, core: &str) -> bool {
     const RUNS: Words = "れる 返す 遷移する 同期する 表示する 通知する 反映する 計算する ソートする 並ぶ 戻る 開く 閉じる 変わる 流す 出る 出す 送る 送信する \
         受け付ける 完了する 終わる 始まる 満たす 起動する";
     if let Some(stem) = clause.strip_suffix("こと") {
-        return !ends_with_any(stem, RUNS) && stem.ends_with(['る', 'う', 'く', 'す', 'つ', 'ぶ', 'む', 'ぐ', 'ぬ'])
+        return !ends_with_any(stem, RUNS)
+            && stem.ends_with(['る', 'う', 'く', 'す', 'つ', 'ぶ', 'む', 'ぐ', 'ぬ'])
             && !ends_with_any(
                 stem,
                 "という てる ている できる ある 思う 考える やる 困る 分かる わかる 気になる いう",
@@ -359,7 +366,8 @@ fn limits(clause: &str, is_last: bool, core: &str) -> bool {
             保存期間 レスポンス パスワード 見出し セッション 一覧 ページ 帳票 端末 検索";
         let is_bare = clause == core && clause.chars().count() <= 8;
         if !is_bare && !contains_any(core, OF_WORK)
-            || contains_any(clause, OF_PRODUCT) && !contains_any(clause, "PR コミット ファイル 関数 コード JS")
+            || contains_any(clause, OF_PRODUCT)
+                && !contains_any(clause, "PR コミット ファイル 関数 コード JS")
         {
             return false;
         }

@@ -145,14 +145,16 @@ fn announces(head: &str, is_last: bool) -> bool {
 fn orders_rules(head: &str) -> bool {
     const WRITES: Words = "write draft draw compose create add put publish";
     const RULES: Words = "policy guideline guidelines handbook contributing contributing.md charter agreement code-of-conduct poster wiki";
-    let first = words(head).find(|word| !among("please can could you now and then", word)).unwrap_or_default();
+    let first =
+        words(head).find(|word| !among("please can could you now and then", word)).unwrap_or_default();
     among(WRITES, &first) && has(head, RULES) || among("contents content", &first) && words(head).count() == 1
 }
 
 /// "Here's our CONTRIBUTING.md:", "contents of AGENTS.md:"; not "in src/app.ts:".
 fn shows_file(head: &str) -> bool {
     let is_file = |word: String| {
-        word == "file" || word.rsplit_once('.').is_some_and(|(name, end)| !name.is_empty() && matches!(end.len(), 1..=4))
+        word == "file"
+            || word.rsplit_once('.').is_some_and(|(name, end)| !name.is_empty() && matches!(end.len(), 1..=4))
     };
     let first = words(head).next().unwrap_or_default();
     has(head, "here here's below pasted contents content got following")
@@ -182,11 +184,23 @@ fn presents(head: &str) -> bool {
         || contains(head, SHOWN_JA) && contains(head, "メール 議事録") && head.ends_with("です")
         || contains(head, "抜粋 メモ 引用 転記") && head.ends_with("です")
         || head.ends_with("からの要望")
-        || ["貼ります", "貼っておきます", "貼り付けます", "転記します", "引用します", "抜粋します", "共有します"]
-            .iter()
-            .any(|end| head.ends_with(end))
+        || [
+            "貼ります",
+            "貼っておきます",
+            "貼り付けます",
+            "転記します",
+            "引用します",
+            "抜粋します",
+            "共有します",
+        ]
+        .iter()
+        .any(|end| head.ends_with(end))
 }
 
 fn extent(head: &str) -> Lead {
-    if has(head, LETTERS) || shows_file(head) || contains(head, LETTERS_JA) { Lead::Rest } else { Lead::Paragraph }
+    if has(head, LETTERS) || shows_file(head) || contains(head, LETTERS_JA) {
+        Lead::Rest
+    } else {
+        Lead::Paragraph
+    }
 }

@@ -238,7 +238,8 @@ fn greets(text: &str) -> bool {
     let Some(greeting) = text.strip_suffix(',') else { return false };
     let mut words = greeting.split(' ');
     let first = words.next().unwrap_or_default();
-    let is_name = |word: &str| word.starts_with(char::is_uppercase) || matches!(word, "all" | "team" | "everyone");
+    let is_name =
+        |word: &str| word.starts_with(char::is_uppercase) || matches!(word, "all" | "team" | "everyone");
     matches!(first, "Hi" | "Hello" | "Hey" | "Dear")
         && words.clone().count() > 0
         && words.all(|word| is_name(word) && word != "Claude")
@@ -247,13 +248,16 @@ fn greets(text: &str) -> bool {
 /// "Best regards,", "Cheers,"
 fn closes_letter(text: &str) -> bool {
     let text = text.trim_end_matches(',');
-    ["regards", "Regards", "Best", "Cheers", "Thanks", "Sincerely", "wishes"].iter().any(|end| text.ends_with(end))
+    ["regards", "Regards", "Best", "Cheers", "Thanks", "Sincerely", "wishes"]
+        .iter()
+        .any(|end| text.ends_with(end))
         && text.split(' ').count() <= 3
 }
 
 /// Whether the paragraph ends with the name of another person: "-- Bob".
 fn is_signed(text: &str, rest: &str) -> bool {
-    let mut lines = std::iter::once(text).chain(rest.lines().map(str::trim)).take_while(|line| !line.is_empty());
+    let mut lines =
+        std::iter::once(text).chain(rest.lines().map(str::trim)).take_while(|line| !line.is_empty());
     lines.any(|line| {
         let name = line.strip_prefix("-- ").or_else(|| line.strip_prefix("— "));
         name.is_some_and(|name| name.starts_with(char::is_uppercase) && name.split(' ').count() <= 2)
@@ -262,11 +266,21 @@ fn is_signed(text: &str, rest: &str) -> bool {
 
 /// The end of what comes before a line like 「って来たけど、どう返す？」.
 fn quoted_until(prompt: &str) -> usize {
-    ["\nって来", "\nって言", "\nってメール", "\nと来た", "\nと言われ", "\nというメール", "\nという返", "\nとの連絡", "\nとのこと"]
-        .iter()
-        .filter_map(|after| prompt.find(after))
-        .max()
-        .map_or(0, |at| at + 1)
+    [
+        "\nって来",
+        "\nって言",
+        "\nってメール",
+        "\nと来た",
+        "\nと言われ",
+        "\nというメール",
+        "\nという返",
+        "\nとの連絡",
+        "\nとのこと",
+    ]
+    .iter()
+    .filter_map(|after| prompt.find(after))
+    .max()
+    .map_or(0, |at| at + 1)
 }
 
 /// A line of dashes.
@@ -315,7 +329,9 @@ fn is_numbered_section(text: &str) -> bool {
     let (number, rest) = text.split_at(end);
     let parts = number.trim_end_matches('.').split('.');
     let is_number = |part: &str| (1..=2).contains(&part.len());
-    parts.clone().count() > 1 && parts.clone().all(is_number) && rest.starts_with([' ', '\u{3000}'])
+    parts.clone().count() > 1
+        && parts.clone().all(is_number)
+        && rest.starts_with([' ', '\u{3000}'])
         && rest.trim_start().starts_with(|c: char| c.is_uppercase() || !c.is_ascii())
 }
 

@@ -50,7 +50,10 @@ pub(super) fn specifies(words: &Words<'_>) -> bool {
 
 /// "Could you please not touch …?"
 pub(super) fn asks_not_to(words: &Words<'_>) -> bool {
-    let is_impersonal = matches!(words.words.as_slice(), ["can" | "could", "we", "avoid", ..] | ["would", "it", "be", "possible", "not", ..]);
+    let is_impersonal = matches!(
+        words.words.as_slice(),
+        ["can" | "could", "we", "avoid", ..] | ["would", "it", "be", "possible", "not", ..]
+    );
     if is_impersonal || words.at(0) == "mind" && among("not leaving keeping", words.at(1)) {
         return true;
     }
@@ -78,8 +81,12 @@ pub(super) fn asks_not_to(words: &Words<'_>) -> bool {
 /// "… alone", "… as it is", "… to me".
 pub(super) fn is_kept(rest: &[&str]) -> bool {
     // "As it is", not "as an alias".
-    let is_pair = |pair: &[&str]| pair[0] == "to" && among("me us", pair[1]) || pair[0] == "as" && among("is it they before", pair[1]);
-    rest.windows(2).any(is_pair) || rest.iter().any(|word| among("alone unchanged untouched intact", word)) || rest.ends_with(&["in", "place"])
+    let is_pair = |pair: &[&str]| {
+        pair[0] == "to" && among("me us", pair[1]) || pair[0] == "as" && among("is it they before", pair[1])
+    };
+    rest.windows(2).any(is_pair)
+        || rest.iter().any(|word| among("alone unchanged untouched intact", word))
+        || rest.ends_with(&["in", "place"])
 }
 
 /// In "Can you add it, but don't touch the schema?": where the second part begins.

@@ -93,7 +93,8 @@ fn without_text(clause: &[Token]) -> &[Token] {
     const OF_OTHERS: Words = "ticket tickets issue issues thread slack channel jira";
     let says = (1..clause.len()).find(|at| {
         let next = word(clause, at + 1);
-        among("that how why", word(clause, *at)) && among("you we they it people everyone users says it's", next)
+        among("that how why", word(clause, *at))
+            && among("you we they it people everyone users says it's", next)
             || among("saying stating", word(clause, *at))
     });
     match says.filter(|at| has(&clause[..*at], TEXTS)) {

@@ -183,7 +183,9 @@ impl Gist {
         let length = self.words().count();
         match part {
             Part::All => true,
-            Part::TakesBack { runs, .. } if runs.len() == 1 && runs[0] == "凍結" => self.text.contains("凍結"),
+            Part::TakesBack { runs, .. } if runs.len() == 1 && runs[0] == "凍結" => {
+                self.text.contains("凍結")
+            }
             Part::TakesBack { runs, names_rule: true } if runs.len() == 1 && runs[0] == "行数" => {
                 self.text.contains('行') && self.text.bytes().any(|byte| byte.is_ascii_digit())
             }
@@ -223,7 +225,10 @@ impl Gist {
     }
 
     fn asks(&self) -> bool {
-        contains_any(&self.text, "聞いて 確認 相談 許可を 承認を 勝手に 無断 一言 一声 声をかけ 前に必ず見せ 前に見せ")
+        contains_any(
+            &self.text,
+            "聞いて 確認 相談 許可を 承認を 勝手に 無断 一言 一声 声をかけ 前に必ず見せ 前に見せ",
+        )
     }
 
     fn is_released_by(&self, text: &str) -> bool {
@@ -260,7 +265,8 @@ impl Gist {
         let shared = self.words().filter(|run| mentions_meaning(text, run)).count();
         let is_noun_named = !self.nouns.is_empty()
             && self.nouns.iter().all(|noun| mentions(text, noun))
-            && each_word("不要 いらない いりません 要らない いらん 省略 なしでい").any(|end| text.contains(end))
+            && each_word("不要 いらない いりません 要らない いらん 省略 なしでい")
+                .any(|end| text.contains(end))
             && said.len() <= self.words().count();
         self.kind == ConstraintKind::Requires
             && (shared > 0 && shared * 5 >= self.words().count() * 3 || is_noun_named)
@@ -422,10 +428,11 @@ impl Gist {
             return true;
         }
         let uses = uses || contains_any(&self.text, "のはng のは禁止 のは却下 のは無し のはなし");
-        let is_alternative =
-            |noun: &String| ["とか", "や", "と"].iter().any(|or| {
+        let is_alternative = |noun: &String| {
+            ["とか", "や", "と"].iter().any(|or| {
                 self.text.contains(&format!("{noun}{or}")) || self.text.contains(&format!("{or}{noun}"))
-            }) || among(GENERAL_NOUNS, noun);
+            }) || among(GENERAL_NOUNS, noun)
+        };
         let is_one = self.nouns.len() == 1 || self.nouns.iter().rev().skip(1).all(is_alternative);
         if uses && is_one && self.nouns.iter().any(|what| Gist::chooses(clause, what)) {
             return true;
@@ -450,10 +457,10 @@ impl Gist {
         if begins_work && !is_permission || begins_work && self.nouns.is_empty() {
             return true;
         }
-        let runs_it = among("実行 行", own) && self
-            .nouns
-            .last()
-            .is_some_and(|noun| noun == verb || verb.is_ascii() && verb.len() > 3 && noun.ends_with(verb));
+        let runs_it = among("実行 行", own)
+            && self.nouns.last().is_some_and(|noun| {
+                noun == verb || verb.is_ascii() && verb.len() > 3 && noun.ends_with(verb)
+            });
         let is_deed = runs_it
             || verb == own
             || clause.contains(&format!("{own}に入"))

@@ -78,13 +78,19 @@ impl Lift {
             .fold(own.to_owned(), |own, said| own.replace(said, "の件は"));
         let own = own.replace("制限、なし", "制限なし").replace("制約、なし", "制約なし");
         let own = own.as_str();
-        if is_question && !asks_for || is_other_speech(own) || ends_with_any(own, "ていいって ていいってさ てもいいって okって") {
+        if is_question && !asks_for
+            || is_other_speech(own)
+            || ends_with_any(own, "ていいって ていいってさ てもいいって okって")
+        {
             return None;
         }
         let own = each_word(COURTESIES).fold(own.to_owned(), |own, courtesy| own.replace(courtesy, ""));
         // A reason is no condition: 「来週捨てるので」.
         let is_reason = |clause: &&str| ends_with_any(clause, "ので から んで ため");
-        let is_conditional = own.split('、').filter(|clause| !is_reason(clause)).any(|clause| contains_any(clause, CONDITIONS));
+        let is_conditional = own
+            .split('、')
+            .filter(|clause| !is_reason(clause))
+            .any(|clause| contains_any(clause, CONDITIONS));
         // 「…にもあったので、そっちも直して」
         let path = all_runs(&own).into_iter().rfind(|run| run.is_ascii() && run.contains('/'));
         let own = path.map_or(own.clone(), |path| own.replace("そっち", &path).replace("そちら", &path));
@@ -139,7 +145,8 @@ fn takes_back(clause: &str) -> Option<Part> {
     if clause.contains("凍結") && contains_any(clause, "解除 終わり 終了 明け") {
         return Some(Part::TakesBack { runs: vec!["凍結".to_owned()], names_rule });
     }
-    if names_rule && clause.contains("行数") && contains_any(clause, "なし 忘れて 無視 解除 廃止 撤回 緩和") {
+    if names_rule && clause.contains("行数") && contains_any(clause, "なし 忘れて 無視 解除 廃止 撤回 緩和")
+    {
         return Some(Part::TakesBack { runs: vec!["行数".to_owned()], names_rule });
     }
     let forgets = contains_any(clause, "忘れて 撤回 取り消 取消");
@@ -185,7 +192,8 @@ fn acts(clause: &str) -> Option<Part> {
         .or_else(|| ["ok", "okです", "可です"].iter().find_map(|end| clause.strip_suffix(end)).map(str::len));
     if let Some(at) = at {
         // 「pushしてもいいことを説明して」, 「docsだけコミットしていい」, 「本番にはデプロイしていい」
-        let named = clause.split("ていい").nth(1).or_else(|| clause.split("てもいい").nth(1)).unwrap_or_default();
+        let named =
+            clause.split("ていい").nth(1).or_else(|| clause.split("てもいい").nth(1)).unwrap_or_default();
         if named.starts_with(['こ', 'と', 'か']) || is_partial(&clause[..at]) {
             return None;
         }
@@ -209,7 +217,9 @@ fn is_partial(permitted: &str) -> bool {
     let only = permitted.find("だけ").map(|at| &permitted[..at]);
     only.is_some_and(|before| !ends_with_any(before, "今回 一度 一回 1回 今 今日 この件 これ"))
         || ["には", "へは", "では"].iter().any(|contrast| {
-            permitted.find(contrast).is_some_and(|at| runs(&permitted[..at]).last().is_some_and(|run| permitted[..at].ends_with(run.as_str())))
+            permitted.find(contrast).is_some_and(|at| {
+                runs(&permitted[..at]).last().is_some_and(|run| permitted[..at].ends_with(run.as_str()))
+            })
         })
 }
 
