@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use serde::Serialize;
-use tidegate_core::feature::knowledge::marks::{Mark, StatedConstraint};
+use tidegate_core::feature::knowledge::constraint::MOST_OF_PROMPT;
+use tidegate_core::feature::knowledge::marks::{MOST_CONSTRAINTS, Mark, StatedConstraint};
 use tidegate_core::feature::marks::Mark as AnyMark;
 use tidegate_core::pipeline::record::Deeds;
 use tidegate_core::text::one_line::one_line;
@@ -19,7 +20,7 @@ use crate::own_session;
 use crate::print;
 use crate::print::page::Page;
 use crate::print::text::{Text, data, prose};
-use crate::sessions::Here;
+use crate::sessions::{Here, Session};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -60,6 +61,106 @@ pub(super) struct ShownConstraint {
 /// Enough for twenty constraints.
 const ID_LENGTH: usize = 6;
 
+#[derive(Serialize)]
+struct Listing {
+    session: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    project: Option<String>,
+    constraints: Vec<ShownConstraint>,
+    /// What the last prompt allows for this once.
+    allowed_once: Vec<String>,
+    /// There was no room for them.
+    left_out: Vec<String>,
+    other_sessions: Vec<OtherSession>,
+}
+
+/// Another session with constraints.
+#[derive(Serialize)]
+struct OtherSession {
+    session: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    project: Option<String>,
+    constraints: usize,
+}
+
+/// The newest ones; a person has many old ones.
+const MOST_OTHERS: usize = 5;
+
+impl Listing {
+    fn of(session: &Session, all: &[Session]) -> Listing {
+        let knowledge = &session.marks.knowledge;
+        let others = all
+            .iter()
+            .filter(|other| other.id != session.id && !other.marks.knowledge.constraints.is_empty());
+        let other = |other: &Session| OtherSession {
+            session: other.id.to_string(),
+            project: other.marks.session.root.clone(),
+            constraints: other.marks.knowledge.constraints.len(),
+        };
+        Listing {
+            session: session.id.to_string(),
+            project: session.marks.session.root.clone(),
+            constraints: knowledge.constraints.iter().map(ShownConstraint::of).collect(),
+            allowed_once: knowledge.allowed_once.clone(),
+            left_out: knowledge.left_out.clone(),
+            other_sessions: others.take(MOST_OTHERS).map(other).collect(),
+        }
+    }
+
+    fn page(&self, clock: &LocalClock) -> Page {
+        let (id, project) = (&self.session, self.project.as_deref().map(one_line));
+        let of = match &project {
+            Some(project) => both!("Session {id} in {project}:", "セッション {id}（{project}）:"),
+            None => both!("Session {id}:", "セッション {id}:"),
+        };
+        let mut page = Page::of(of);
+        if self.constraints.is_empty() {
+            page.paragraph(both!(
+                "Tidegate found no limits in the prompts of this session.",
+                "このセッションのプロンプトに制約は見つかっていません。"
+            ));
+        }
+        for constraint in &self.constraints {
+            page.item(constraint.line(clock));
+        }
+        let lists = [
+            (
+                &self.allowed_once,
+                both!(
+                    "Your last prompt allows for this once:",
+                    "直前のプロンプトが今回だけ許可していること:"
+                ),
+            ),
+            (
+                &self.left_out,
+                both!(
+                    "No longer kept (the newest {MOST_CONSTRAINTS} are, at most {MOST_OF_PROMPT} of one prompt):",
+                    "残していない制約（新しい{MOST_CONSTRAINTS}件、1プロンプト{MOST_OF_PROMPT}件まで）:"
+                ),
+            ),
+        ];
+        for (texts, title) in lists {
+            if !texts.is_empty() {
+                page.gap();
+                page.paragraph(title);
+                texts.iter().for_each(|text| page.item(prose(text)));
+            }
+        }
+        if !self.other_sessions.is_empty() {
+            page.gap();
+            page.paragraph(both!(
+                "Other sessions (`--session ID` lists one):",
+                "ほかのセッション（`--session ID` で表示）:"
+            ));
+        }
+        for OtherSession { session, project, constraints } in &self.other_sessions {
+            let project = project.as_deref().map(one_line).unwrap_or_default();
+            page.item(data(session) + prose(&format!("  {constraints}  {project}")));
+        }
+        page
+    }
+}
+
 impl ShownConstraint {
     pub(super) fn of(constraint: &StatedConstraint) -> ShownConstraint {
         let mut id = format!("{:016x}", constraint.hash());
@@ -79,11 +180,11 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let session = here.session(args.session.as_deref())?;
     let constraints = &session.marks.knowledge.constraints;
     let Some(id) = &args.drop else {
-        let shown: Vec<ShownConstraint> = constraints.iter().map(ShownConstraint::of).collect();
+        let listing = Listing::of(&session, &here.all());
         if args.json {
-            print::json(&shown);
+            print::json(&listing);
         } else {
-            list_page(&shown, &LocalClock::of_system(here.now)).print();
+            listing.page(&LocalClock::of_system(here.now)).print();
         }
         return Ok(ExitCode::SUCCESS);
     };
@@ -127,18 +228,4 @@ pub(crate) fn run(args: &Args) -> Outcome {
         Page::of(both!("Dropped: \"{text}\"", "外しました: 「{text}」")).print();
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn list_page(constraints: &[ShownConstraint], clock: &LocalClock) -> Page {
-    if constraints.is_empty() {
-        return Page::of(both!(
-            "Tidegate found no limits in the prompts of this session.",
-            "このセッションのプロンプトに制約は見つかっていません。"
-        ));
-    }
-    let mut page = Page::new();
-    for constraint in constraints {
-        page.item(constraint.line(clock));
-    }
-    page
 }

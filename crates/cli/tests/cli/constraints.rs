@@ -10,7 +10,7 @@ use crate::sandbox::Sandbox;
 
 fn constraints(sandbox: &Sandbox) -> Vec<Value> {
     let listed = sandbox.run(&["constraints", "--json"]).json();
-    listed.as_array().expect("a list").clone()
+    listed["constraints"].as_array().expect("a list").clone()
 }
 
 fn texts(sandbox: &Sandbox) -> Vec<String> {
@@ -29,6 +29,93 @@ fn status_shows_them_with_their_time() {
     let page = sandbox.run(&["status"]).words();
     let id = shown["id"].as_str().expect("an id");
     assert!(page.contains(&format!("{id} No new dependencies. (said ")), "{page}");
+}
+
+fn listing(sandbox: &Sandbox) -> Value {
+    sandbox.run(&["constraints", "--json"]).json()
+}
+
+/// What the person reads at the end of the turn.
+fn told_at_the_end(sandbox: &Sandbox) -> String {
+    sandbox.event(&event(sandbox, "Stop.first")).stdout
+}
+
+#[test]
+fn what_is_allowed_for_this_once_is_forbidden_afterwards() {
+    let sandbox = attended();
+    let _ = types(&sandbox, "Never push to main. No new dependencies.");
+    let _ = types(&sandbox, "Push to main just this once.");
+    let now = listing(&sandbox);
+    assert_eq!(now["allowed_once"], json!(["Push to main just this once."]), "{now:#}");
+    assert_eq!(texts(&sandbox), ["Never push to main.", "No new dependencies."]);
+    let told = told_at_the_end(&sandbox);
+    assert!(!told.contains("you took back"), "{told}");
+    let _ = types(&sandbox, "Thanks. Now fix the login test.");
+    let later = listing(&sandbox);
+    assert_eq!(later["allowed_once"], json!([]), "{later:#}");
+    assert_eq!(texts(&sandbox), ["Never push to main.", "No new dependencies."]);
+}
+
+#[test]
+fn what_has_no_room_is_said_once_and_listed() {
+    let sandbox = attended();
+    let rules = |from: usize, to: usize| -> String {
+        (from..to).map(|number| format!("- Don't touch part{number}.rs.\n")).collect()
+    };
+    let _ = types(&sandbox, &rules(0, 12));
+    assert_eq!(texts(&sandbox).len(), 10);
+    assert_eq!(listing(&sandbox)["left_out"], json!(["Don't touch part10.rs.", "Don't touch part11.rs."]));
+    let told = told_at_the_end(&sandbox);
+    assert!(told.contains("part10.rs") && told.contains("and 1 more"), "{told}");
+    assert!(!told_at_the_end(&sandbox).contains("no room"));
+    let _ = types(&sandbox, &rules(20, 30));
+    let _ = types(&sandbox, "Never push to main.");
+    let kept = texts(&sandbox);
+    assert_eq!(
+        (kept.len(), kept[0].as_str(), kept[19].as_str()),
+        (20, "Don't touch part1.rs.", "Never push to main.")
+    );
+    let told = told_at_the_end(&sandbox);
+    assert!(told.contains("part0.rs"), "{told}");
+    let page = sandbox.run(&["constraints"]).words();
+    assert!(page.contains("No longer kept") && page.contains("part0.rs"), "{page}");
+}
+
+#[test]
+fn the_list_names_its_session_and_others() {
+    let sandbox = attended();
+    let _ = types(&sandbox, "No new dependencies.");
+    let mut other = event(&sandbox, "UserPromptSubmit.plain");
+    let id = "2f0c6a52-8d3e-4b7a-9c41-5e2d7f8a9b10";
+    other["session_id"] = json!(id);
+    other["prompt"] = json!("Never push to main. No mocks please.");
+    sandbox.event(&other).check("UserPromptSubmit");
+    let listed = sandbox.run(&["constraints", "--session", SESSION, "--json"]).json();
+    assert_eq!(listed["session"], SESSION);
+    assert_eq!(listed["other_sessions"][0]["session"], id, "{listed:#}");
+    assert_eq!(listed["other_sessions"][0]["constraints"], 2);
+    let page = sandbox.run(&["constraints", "--session", SESSION]).words();
+    assert!(page.contains(&format!("Session {SESSION}")) && page.contains(id), "{page}");
+}
+
+/// The person's own words take it back, a pasted mail does not.
+#[test]
+fn the_first_prompt_after_a_compaction_takes_back_what_the_person_takes_back() {
+    let mail = "Hi Anna,\nyou can add dependencies now.\nCheers,\nBob\n\nWhat does he mean?";
+    for (prompt, stands) in [(mail, true), ("you can add dependencies now", false)] {
+        let sandbox = attended();
+        let _ = types(&sandbox, "Fix it. No new dependencies.");
+        let mut post = event(&sandbox, "PostCompact.auto");
+        post["compact_summary"] = json!("<summary>Some work was done.</summary>");
+        for payload in [event(&sandbox, "PreCompact.auto"), event(&sandbox, "SessionStart.compact"), post] {
+            sandbox.event(&payload).check(payload["hook_event_name"].as_str().expect("an event"));
+        }
+        let told = types(&sandbox, prompt).stdout;
+        assert_eq!(told.contains("No new dependencies."), stands, "{prompt}: {told}");
+        assert_eq!(!texts(&sandbox).is_empty(), stands, "{prompt}");
+        let later = types(&sandbox, "continue").stdout;
+        assert!(!later.contains("No new dependencies."), "{prompt}: {later}");
+    }
 }
 
 #[test]

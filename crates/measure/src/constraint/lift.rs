@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use tidegate_core::feature::knowledge::constraint::lifted;
 
-use super::{percent, read_lines};
+use super::{percent, read_lines, was_examination};
 use crate::goals;
 use xtask::failure::Done;
 use xtask::print;
@@ -18,8 +18,18 @@ const STANDING: f64 = 98.0;
 const RECALL: f64 = 60.0;
 
 /// The small batches of the reviewers and of the week have no goal of their own.
-pub(super) const PARTS: [&str; 6] =
-    ["train", "held-out", "readers-train", "readers-held-out", "week-train", "week-held-out"];
+pub(super) const PARTS: [&str; 10] = [
+    "train",
+    "held-out",
+    "readers-train",
+    "readers-held-out",
+    "week-train",
+    "week-held-out",
+    "users-train",
+    "users-held-out",
+    "elsewhere",
+    "elsewhere-2",
+];
 
 pub(super) struct Pair {
     constraint: String,
@@ -28,7 +38,8 @@ pub(super) struct Pair {
 }
 
 fn part_file(part: &str, language: &str) -> PathBuf {
-    workspace::root().join(format!("corpus/constraint/lift-{part}.{language}.jsonl"))
+    let file = if was_examination(part) { format!("{part}/lift") } else { format!("lift-{part}") };
+    workspace::root().join(format!("corpus/constraint/{file}.{language}.jsonl"))
 }
 
 pub(super) fn read_pairs(path: &Path, language: &str) -> Done<Vec<Pair>> {
@@ -52,7 +63,7 @@ pub(super) struct Counts {
 
 impl Counts {
     pub(super) fn of_part(part: &str, language: &str) -> Done<Counts> {
-        Ok(Counts::of(&read_pairs(&part_file(part, language), language)?, part.ends_with("train")))
+        Ok(Counts::of(&read_pairs(&part_file(part, language), language)?, !part.ends_with("held-out")))
     }
 
     pub(super) fn of(pairs: &[Pair], shows_wrong: bool) -> Counts {

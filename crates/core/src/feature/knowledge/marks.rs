@@ -29,6 +29,12 @@ pub enum Mark {
     ConstraintLifted(u64),
     /// The person knows of all that were lifted.
     LiftTold,
+    /// Replaces the sentences in which the last prompt allows for this once what a constraint forbids.
+    AllowedOnce(Vec<String>),
+    /// Constraints of a prompt that had too many.
+    LeftOut(Vec<String>),
+    /// The person knows of all that are not kept.
+    LeftOutTold,
     /// Replaces all sentences in which the person keeps a step of the work to themselves.
     Reserved(Vec<ReservedStep>),
 }
@@ -103,12 +109,18 @@ pub struct Marks {
     pub constraints: Vec<StatedConstraint>,
     /// Constraints that the person took back, and does not know yet that Tidegate understood it so.
     pub lifted: Vec<String>,
+    /// What the last prompt allows for this once.
+    pub allowed_once: Vec<String>,
+    /// Constraints for which there was no room, the newest last.
+    pub left_out: Vec<String>,
+    /// The last ones of them that the person does not know of yet.
+    pub left_out_untold: usize,
     /// Steps that the person keeps to themselves, as said in the last two prompts or in a stage.
     pub reserved: Vec<ReservedStep>,
 }
 
 /// More would fill the text for the summariser.
-const MOST_CONSTRAINTS: usize = 20;
+pub const MOST_CONSTRAINTS: usize = 20;
 
 impl RoomMarks for Marks {
     type Mark = Mark;
@@ -128,6 +140,9 @@ impl RoomMarks for Marks {
             Mark::ConstraintSaid { text, at } => self.keep(StatedConstraint { text, at: Some(at) }),
             Mark::ConstraintLifted(hash) => self.lift(hash),
             Mark::LiftTold => self.lifted.clear(),
+            Mark::AllowedOnce(sentences) => self.allowed_once = sentences,
+            Mark::LeftOut(texts) => texts.into_iter().for_each(|text| self.leave_out(text)),
+            Mark::LeftOutTold => self.left_out_untold = 0,
             Mark::Reserved(reserved) => self.reserved = reserved,
         }
     }
@@ -156,6 +171,16 @@ impl RoomMarks for Marks {
         marks.extend(self.lifted.iter().flat_map(|text| {
             [Mark::ConstraintStated(text.clone()), Mark::ConstraintLifted(fnv::hash(text.bytes()))]
         }));
+        let (told, untold) = self.left_out.split_at(self.left_out.len() - self.left_out_untold);
+        if !told.is_empty() {
+            marks.extend([Mark::LeftOut(told.to_vec()), Mark::LeftOutTold]);
+        }
+        if !untold.is_empty() {
+            marks.push(Mark::LeftOut(untold.to_vec()));
+        }
+        if !self.allowed_once.is_empty() {
+            marks.push(Mark::AllowedOnce(self.allowed_once.clone()));
+        }
         marks.extend(self.constraints.iter().cloned().map(|StatedConstraint { text, at }| match at {
             Some(at) => Mark::ConstraintSaid { text, at },
             None => Mark::ConstraintStated(text),
@@ -169,9 +194,28 @@ impl Marks {
     fn keep(&mut self, new: StatedConstraint) {
         self.constraints.retain(|known| known.text != new.text);
         self.lifted.retain(|known| *known != new.text);
+        self.forget_left_out(&new.text);
         self.constraints.push(new);
         let over = self.constraints.len().saturating_sub(MOST_CONSTRAINTS);
-        self.constraints.drain(..over);
+        let oldest: Vec<StatedConstraint> = self.constraints.drain(..over).collect();
+        oldest.into_iter().for_each(|known| self.leave_out(known.text));
+    }
+
+    fn leave_out(&mut self, text: String) {
+        self.forget_left_out(&text);
+        self.left_out.push(text);
+        self.left_out_untold += 1;
+        let over = self.left_out.len().saturating_sub(MOST_CONSTRAINTS);
+        self.left_out.drain(..over);
+        self.left_out_untold = self.left_out_untold.min(self.left_out.len());
+    }
+
+    fn forget_left_out(&mut self, text: &str) {
+        let Some(at) = self.left_out.iter().position(|known| known == text) else { return };
+        if self.left_out.len() - at <= self.left_out_untold {
+            self.left_out_untold -= 1;
+        }
+        self.left_out.remove(at);
     }
 
     fn lift(&mut self, hash: u64) {
@@ -205,6 +249,9 @@ pub(in crate::feature) mod tests {
             ("[a-d]{1,3}", 0u64..4).prop_map(|(text, at)| Mark::ConstraintSaid { text, at: Millis(at) }),
             "[a-d]{1,3}".prop_map(|text| Mark::ConstraintLifted(fnv::hash(text.bytes()))),
             Just(Mark::LiftTold),
+            Just(Mark::LeftOutTold),
+            proptest::collection::vec("[a-d]{1,3}", 0..3).prop_map(Mark::LeftOut),
+            proptest::collection::vec("[a-d]{1,3}", 0..2).prop_map(Mark::AllowedOnce),
             ("[a-d]{1,3}", any::<bool>())
                 .prop_map(|(text, old)| Mark::Reserved(vec![ReservedStep { text, old }])),
         ]

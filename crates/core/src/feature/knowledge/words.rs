@@ -1,5 +1,7 @@
 //! Texts for people about flow, stock, compactions and handoffs.
 
+use crate::feature::knowledge::constraint::MOST_OF_PROMPT;
+use crate::feature::knowledge::marks::MOST_CONSTRAINTS;
 use crate::feature::{CONTEXT_FOLDER, HANDOFF_FILE};
 use crate::text::cut::cut_to_word;
 use crate::text::lang::Lang;
@@ -144,6 +146,26 @@ pub(super) fn constraint_lifted(lang: Lang, first: &str, more: usize) -> String 
             let more = if more == 0 { String::new() } else { format!("ほか{more}件") };
             format!(
                 "Tidegate: 「{first}」{more}は取り消されたものとして、Claude に思い出させるのをやめます。残りの制約: `tidegate constraints`"
+            )
+        }
+    }
+}
+
+/// With the number of further ones.
+pub(super) fn constraint_left_out(lang: Lang, first: &str, more: usize) -> String {
+    let first = cut_to_word(first, LONGEST_QUOTE);
+    match lang {
+        Lang::En => {
+            let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+            format!(
+                "Tidegate: there was no room for \"{first}\"{more}: it keeps your newest {MOST_CONSTRAINTS} limits, {MOST_OF_PROMPT} of one \
+                 prompt. Say it again to keep it, or drop others with `tidegate constraints`."
+            )
+        }
+        Lang::Ja => {
+            let more = if more == 0 { String::new() } else { format!("ほか{more}件") };
+            format!(
+                "Tidegate: 「{first}」{more}は覚えきれません。新しい制約{MOST_CONSTRAINTS}件（1プロンプト{MOST_OF_PROMPT}件）まで残します。もう一度伝えるか、`tidegate constraints` でほかを外してください。"
             )
         }
     }

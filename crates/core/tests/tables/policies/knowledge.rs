@@ -120,8 +120,13 @@ pub(super) static COMPACTION: Room = Room {
                 case.mark(KnowledgeMark::ConstraintLifted(fnv::hash(stated.bytes())));
             }
         }),
+        ("left out", |case, cell| {
+            let texts = cell.split(", ").map(str::to_owned).collect();
+            case.mark(KnowledgeMark::LeftOut(texts));
+        }),
         ("since then", |case, cell| match cell {
             "-" => {}
+            "room told" => case.mark(KnowledgeMark::LeftOutTold),
             "told" => case.mark(KnowledgeMark::LiftTold),
             again => case.mark(KnowledgeMark::ConstraintStated(again.to_owned())),
         }),

@@ -137,7 +137,7 @@ impl Policy for Compaction {
             // Lost facts cannot be given back there, and the person hears of both together.
             EventKind::Stop if kept && !lost => Some(needs(true)),
             EventKind::PostToolUse | EventKind::Stop => {
-                marks.is_some_and(|marks| !marks.knowledge.lifted.is_empty()).then(|| needs(false))
+                marks.is_some_and(stated::is_untold).then(|| needs(false))
             }
             _ => None,
         }
@@ -186,7 +186,7 @@ impl Policy for Compaction {
                     _ if waits(Note::Kept) || waits(Note::Lost) => tell_summary(facts, config),
                     _ => Verdict::pass(),
                 };
-                tell_lifted(facts, &mut verdict);
+                stated::tell_changes(facts, &mut verdict);
                 verdict
             }
         }
@@ -287,6 +287,12 @@ fn untold_facts(facts: &Facts<'_>) -> Vec<KeyFact> {
     untold
 }
 
+/// The newest first. What is allowed for this once comes with what forbids it.
+fn stated_texts(marks: &Marks) -> Vec<&str> {
+    let constraints = marks.knowledge.constraints.iter().rev().map(|constraint| constraint.text.as_str());
+    marks.knowledge.allowed_once.iter().map(String::as_str).chain(constraints).collect()
+}
+
 fn collect_key_facts(facts: &Facts<'_>, knowledge: &Knowledge, owed: &[KeyFact]) -> Vec<KeyFact> {
     let none = Marks::default();
     let marks = facts.marks.value().unwrap_or(&none);
@@ -296,7 +302,7 @@ fn collect_key_facts(facts: &Facts<'_>, knowledge: &Knowledge, owed: &[KeyFact])
     let stage = marks.cycle.key_fact().or_else(|| marks.workflow.key_fact());
     let manifest = facts.workflow.key_facts();
     select_key_facts(&FactSources {
-        stated: marks.knowledge.constraints.iter().rev().map(|constraint| constraint.text.as_str()).collect(),
+        stated: stated_texts(marks),
         constraints: as_strs(&knowledge.constraints),
         decisions: as_strs(&knowledge.decisions),
         standing: facts
@@ -652,24 +658,6 @@ fn tell_summary(facts: &Facts<'_>, config: &Config) -> Verdict {
         verdict.says.extend(tell_person(facts, &boundary, &missing, (given, lifted)));
     }
     verdict
-}
-
-/// A constraint counts as taken back by the words of a prompt: a person who did not mean that can say so.
-fn tell_lifted(facts: &Facts<'_>, verdict: &mut Verdict) {
-    let lifted = facts.marks.value().map(|marks| marks.knowledge.lifted.as_slice()).unwrap_or_default();
-    let Some(first) = lifted.first().filter(|_| facts.event.kind != EventKind::UserPromptSubmit) else {
-        return;
-    };
-    let told = Effect::mark(Mark::LiftTold);
-    if !facts.person.may_be_there() {
-        verdict.effects.push(told);
-        return;
-    }
-    let text = words::constraint_lifted(facts.lang, first, lifted.len() - 1);
-    verdict.says.push(Say { to: Audience::User, text, weight: 65, explains: false, when_said: vec![told] });
-    if verdict.because.is_empty() {
-        verdict.because = "the person took a constraint back";
-    }
 }
 
 /// They are given, or no longer true.

@@ -66,9 +66,18 @@ fn is_of_product(clause: &str) -> bool {
     const PEOPLE: Words =
         "ユーザーは ユーザーが 利用者は 利用者が 会員は 会員が ゲストは 顧客は お客様は 管理者は 未ログイン";
     const DOES: Words = "されないこと られないこと されないように されてはいけない されてはならない できないこと できないように 選択不可 入力不可 送信不可 \
-        予約不可 登録不可 閲覧不可 クリック不可 表示しないこと 表示しないように";
+        予約不可 登録不可 閲覧不可 クリック不可 削除不可 表示しないこと 表示しないように 区別しないこと 閉じないで 閉じないように 遷移しないで スクロールしないで \
+        リロードしないで 点滅しないで 表示しないで 折り返さないで 消えないで 動かないで 止まらないで 二重に登録しないで 二重送信しないで";
+    // 「枠線なしで」, 「右クリック禁止」
+    const OF_SCREEN: Words = "枠 影 余白 罫線 背景 アニメーション ボーダー 装飾 クリック 画面 ボタン ログイン カート 注文 在庫 退会 フォーム パスワード \
+        ユーザー名 メールアドレス 端末 帳票 一覧 検索結果 コピペ 再登録";
+    const NOUNS: Words =
+        "禁止 禁止にして 不可 不可で 不可にして 必須 必須で 必須にして なし なしで 無しで のみ のみで";
     contains_any(clause, PEOPLE)
+        || contains_any(clause, OF_SCREEN) && ends_with_any(clause, NOUNS)
         || ends_with_any(clause, DOES)
+        || clause.contains('が')
+            && ends_with_any(clause, "になってはいけない になってはならない になってはだめ")
         || contains_any(clause, "問題は 原因は 困るのは 気になるのは 謎なのは 症状は 現象は")
 }
 
@@ -85,7 +94,7 @@ fn has_form(text: &str) -> bool {
         return true;
     }
     let clauses = core.split(['、', '（', '）', '(', ')', '：', ':']).filter(|clause| !clause.is_empty());
-    for clause in clauses {
+    for clause in clauses.filter(|clause| !is_of_product(clause)) {
         let is_last = core.ends_with(clause);
         if forbids(without_courtesy(clause), is_last)
             || (is_last && requires(clause, core))
@@ -100,7 +109,7 @@ fn has_form(text: &str) -> bool {
             || contains_any(
                 core,
                 "変えずに 増やさずに 触らずに 使わずに 足さずに 追加せずに 変更せずに 壊さずに いじらずに 崩さずに 触れずに \
-                 付けずに 手をつけずに 手を入れずに 加えずに 直接書かずに",
+                 付けずに 手をつけずに 手を入れずに 加えずに 書かずに 消さずに 分けずに",
             ))
         || contains_any(core, "規約 規則 命名 スタイルガイド")
             && ends_with_any(core, "に合わせて に沿って に準拠して に則って")
@@ -109,7 +118,9 @@ fn has_form(text: &str) -> bool {
             && (contains_any(core, "使 作業 書 でやって") || core.ends_with('で'))
         || orders && core.contains("代わりに") && contains_any(core, "使うこと 使って")
         || core.ends_with("優先して")
-        || orders && contains_any(core, "ごとに ずつ") && ends_with_any(core, "コミットして を分けて")
+        || orders
+            && contains_any(core, "ごとに ずつ")
+            && ends_with_any(core, "コミットして コミット分けて を分けて")
         || orders && contains_any(core, "禁止なので 厳禁なので 不可なので NGなので")
         || asks_first(core)
 }
@@ -122,7 +133,7 @@ fn orders_always(clause: &str) -> bool {
     let after = |word: &str| clause.split_once(word).map(|(_, after)| after);
     let shows = |after: &&str| clause.contains("常に") && !contains_any(after, ALWAYS_DONE);
     each_word(ALWAYS).filter_map(after).filter(|after| !shows(after)).any(|after| {
-        !contains_any(after, "ので から のを のが のに んです ため バグ 現象 不具合 エラーにな エラーが")
+        !contains_any(after, "ので から のを のが のに んです ため バグ 現象 不具合 エラーにな エラーが ボタン APIにし 画面にし 仕様にし 機能にし")
     })
 }
 
@@ -143,7 +154,7 @@ fn asks_not_to(text: &str) -> bool {
 pub(super) fn is_other_speech(text: &str) -> bool {
     const SAID: Words = "と言う と言って と言われ と書いて と書かれて とのこと とあります とあるけど とある と出ます と出る \
         そうです 違いない はずだ はずなの はずです かもしれ らしい と表示 と怒られ とコメント と聞きました に言われ によると 仕様では 法律では \
-        GDPRでは というコメント という注意 という警告 という文 というエラー というメッセージ というテスト という表示 って言 って怒 って書 って出 という内容 という趣旨 って感じ みたいな文 という旨 との旨 規約では ルールでは 規定では 仕様書では と指摘され と注意され んだって らしいんだ だそう とされてい と言った は言った が言った と言っていた";
+        GDPRでは というコメント という注意 という警告 という文 というエラー というメッセージ というテスト という表示 って言 って怒 って書 って出 という内容 という趣旨 って感じ みたいな文 という旨 との旨 と必ず入れ と入れて と明記 と記載 と載せ 規約では ルールでは 規定では 仕様書では と指摘され と注意され んだって らしいんだ だそう とされてい と言った は言った が言った と言っていた";
     // 「私が…と言うまで」 is the person's own.
     let text = &text.replace("と言うまで", "");
     contains_any(text, SAID)
@@ -154,7 +165,7 @@ pub(super) fn is_other_speech(text: &str) -> bool {
 
 /// Whether the sentence takes something back or allows it.
 fn lifts(text: &str) -> bool {
-    const ALLOWED: Words = "ていい てよい て良い てもいい ても良い てもよい て大丈夫 ても大丈夫 て構 ても構 てもかま て問題な \
+    const ALLOWED: Words = "制限なし 制約なし 制限はなし 制約はなし 制限はもうなし 制約はもうなし 制限は全部なし 制約は全部なし ルールは全部なし 制限、なし ていい てよい て良い てもいい ても良い てもよい て大丈夫 ても大丈夫 て構 ても構 てもかま て問題な \
         ても問題 て問題あり 解禁 忘れてください 忘れて 無視して なくていい なくてよい なくてもいい なくても構 \
         なくて大丈夫 撤回 必要はな 必要はありません";
     if contains_any(text, "ないでもらって ないでいただいて") {
@@ -200,9 +211,23 @@ fn is_order(core: &str, text: &str) -> bool {
         || ends_with_any(text, "します する なさい")
 }
 
+/// Whether the sentence orders a text that has rules of its own: 「運用ルールを書いて」. What follows without an order is in that text.
+pub(super) fn orders_rules(text: &str) -> bool {
+    const TEXTS: Words = "規約 ルール ガイドライン ポリシー 手順書 マニュアル 注意事項 注意書き 貼り紙 掲示 文面 告知 お知らせ 案内 要項 README CONTRIBUTING";
+    const WRITES: Words =
+        "書いて 書き起こ 作って 作成 考えて 足して 追記 載せる まとめて 起こして 用意 ドラフト 下書き";
+    contains_any(text, TEXTS) && contains_any(text, WRITES) && is_order(without_courtesy(text), text)
+}
+
+/// Whether a sentence after such an order is a part of the text, and no order of its own.
+pub(super) fn is_of_text(text: &str) -> bool {
+    let core = without_courtesy(text);
+    core.len() == text.len() && !core.ends_with(['て', 'で', 'に', 'な']) || text.ends_with("です")
+}
+
 /// What Claude does, in the form before a denial.
 const DEEDS: Words = "変え 触ら 使わ 消さ 壊さ 崩さ 増やさ 追加し 変更し 編集し 修正し 削除し コミットし プッシュし pushし マージし 入れ 出さ 書か 作ら \
-        実行し アクセスし 呼ば 送ら 接続し 叩か 渡さ 載せ 貼ら 流さ 流用し 参照し 改変し 影響出さ 上書きし 依存し 含め 直さ 動かさ いじら 加え 移動し 使用し 利用し 導入し 公開し 超え 残さ 書き換え 広げ 混ぜ 言わ 見せ 教え 下回ら 繋が";
+        実行し アクセスし 呼ば 送ら 接続し 叩か 渡さ 載せ 貼ら 流さ 流用し 参照し 改変し 影響出さ 上書きし 依存し 含め 直さ 動かさ いじら 加え 移動し 使用し 利用し 導入し 公開し 超え 残さ 書き換え 広げ 混ぜ 言わ 見せ 教え 下回ら 繋が デプロイし リリースし 訳さ 切り替え";
 
 fn forbids(clause: &str, is_last: bool) -> bool {
     // Statements in the form of a rule. 「動きません」 describes a fault.
@@ -213,21 +238,18 @@ fn forbids(clause: &str, is_last: bool) -> bool {
         実装しない デプロイしない プッシュしない pushしない commitしない 公開しない";
     const ENDS: Words = "ないこと ぬこと ないように ないよう ないようにして ないようにすること てはいけない てはいけません \
         ではいけません ではいけない てはならない てはなりません ではならない ではなりません てはだめ てはダメ \
-        ちゃだめ ちゃダメ 厳禁 対象外 読み取り専用 NG 許されません 許されない しない方針 しない約束 \
+        ちゃだめ ちゃダメ 厳禁 対象外 対象外で 読み取り専用 読み取り専用で NG 許されません 許されない しない方針 しない約束 \
         ない約束 ない方針 ない方針で しない方針で ないルール ないルールで ない方向で ない前提で ない形で のはダメ のはだめ のは駄目 のはなし のはナシ のは無し のは勘弁 \
         のは勘弁して んといて ないどいて んといてな んといてや んといてね たらあかん たらあかんで たらダメ たらだめ たら駄目 たらいけない たらいけません のはあかん \
         絶対ダメ 絶対だめ ノータッチ ノータッチで ご遠慮 お控え ご遠慮願います お控え願います は却下 却下で のは無し のは無しや のは無しやで のはなしで のは無しで だけは無しで NGで 厳禁で \
         は保留で は保留 は保留にして は見送って は待って まで待って さん方向で ん方針で ん方向で";
-    if is_of_product(clause) {
-        return false;
-    }
     if let Some(stem) = clause.strip_suffix("ないで").or_else(|| clause.strip_suffix("ないでおいて"))
     {
         // 「つないで」 denies nothing.
         let is_denied = !stem.ends_with(['う', 'く', 'す', 'つ', 'ぬ', 'む', 'る', 'ぐ', 'ぶ']);
-        return (is_denied || stem.ends_with("繋が"))
+        return (is_denied || ends_with_any(stem, "繋が つなが"))
             && !ends_with_any(stem, "心配し 気にし すぎ 過ぎ 忘れ 遠慮し 無理し 焦ら じゃ では が は も い")
-            || ends_with_any(stem, "使わ 繋が");
+            || ends_with_any(stem, "使わ 繋が つなが");
     }
     if let Some((stem, _)) = clause.rsplit_once("ないよう") {
         // 「クラッシュしないように」 is the task: nobody does that on purpose.
@@ -236,7 +258,8 @@ fn forbids(clause: &str, is_last: bool) -> bool {
     if ends_with_any(clause, ENDS) {
         return !clause.ends_with("忘れないこと");
     }
-    if ends_with_any(clause, "禁止 不可 禁止と言いました 禁止にして 不可とする") {
+    if ends_with_any(clause, "禁止 禁止で 不可 不可で 禁止と言いました 禁止にして 不可とする")
+    {
         return true;
     }
     if ends_with_any(clause, "やめて 避けて 控えて やめること 避けること 避けるように")
@@ -265,8 +288,12 @@ fn forbids(clause: &str, is_last: bool) -> bool {
 }
 
 fn requires(clause: &str, core: &str) -> bool {
+    // What the product does: 「一覧に戻ること」.
+    const RUNS: Words = "れる 返す 遷移する 同期する 表示する 通知する 反映する 計算する ソートする 並ぶ 戻る 開く 閉じる 変わる 流す 出る 出す 送る 送信する \
+        受け付ける 完了する 終わる 始まる 満たす 起動する";
     if let Some(stem) = clause.strip_suffix("こと") {
-        return stem.ends_with(['る', 'う', 'く', 'す', 'つ', 'ぶ', 'む', 'ぐ', 'ぬ'])
+        return !ends_with_any(stem, RUNS)
+            && stem.ends_with(['る', 'う', 'く', 'す', 'つ', 'ぶ', 'む', 'ぐ', 'ぬ'])
             && !ends_with_any(
                 stem,
                 "という てる ている できる ある 思う 考える やる 困る 分かる わかる 気になる いう",
@@ -326,16 +353,22 @@ fn limits(clause: &str, is_last: bool, core: &str) -> bool {
     let has_digit = clause.bytes().any(|byte| byte.is_ascii_digit())
         || clause.chars().any(|c| matches!(c, '０'..='９' | '一' | '二' | '三' | '十' | '百'));
     if has_digit
+        && !clause.ends_with("ままで")
         && ends_with_any(
             clause,
             "までに抑えて までに収めて までにとどめて 以内 以内で 以内に 以内に収めて 以内にして 以下 以下で 以下に 以下に抑えて 以下にして 未満 未満で 未満に 未満にして まで までにして まで に制限して を超えない",
         )
     {
-        // 「アップロードは10MBまで」 is what the product does.
-        const OF_PRODUCT: Words = "上限 入力 画像 アップロード キャッシュ 表示 文字数 同時接続 件数 タイムアウト リミット バリデーション 有効期限 予約 投稿 添付 保存期間";
-        const OF_WORK: Words = "変更 修正 差分 回答 返答 説明 行 PR コミット ファイル 関数 依存 コード";
-        let sets = clause.contains('を') && ends_with_any(clause, "にして") && !contains_any(clause, OF_WORK);
-        if sets || contains_any(clause, OF_PRODUCT) && !contains_any(core, OF_WORK) {
+        // 「アップロードは10MBまで」 is what the product does: only what Claude makes, spends or says has limits of the person.
+        const OF_WORK: Words = "変更 修正 差分 回答 返答 説明 行 PR コミット ファイル 関数 依存 コード バンドル バイナリ メモリ イメージ 占有 アクセス リクエスト 叩 クエリ \
+            ネスト 名前 ランナー 並列 JS 条件 制約 全体 実装 クラス メソッド 触 応答は 試す フレーム 割り込み";
+        const OF_PRODUCT: Words = "上限 入力 画像 アップロード キャッシュ 表示 文字数 同時接続 件数 タイムアウト リミット レート バリデーション 有効期限 予約 投稿 添付 \
+            保存期間 レスポンス パスワード 見出し セッション 一覧 ページ 帳票 端末 検索";
+        let is_bare = clause == core && clause.chars().count() <= 8;
+        if !is_bare && !contains_any(core, OF_WORK)
+            || contains_any(clause, OF_PRODUCT)
+                && !contains_any(clause, "PR コミット ファイル 関数 コード JS")
+        {
             return false;
         }
         if ends_with_any(clause, "時まで 時までに 日まで 月まで 行目まで 章まで") {

@@ -86,7 +86,11 @@ pub(super) fn lead_of(line: &str) -> Option<Lead> {
     }
     // "bob commented 2 hours ago", and his words on the next line.
     let is_posted = line.trim_end().ends_with(" ago") && has(line, SAYS) && words(line).count() <= 8;
-    is_posted.then_some(Lead::Paragraph)
+    if is_posted {
+        return Some(Lead::Paragraph);
+    }
+    let head = &line[from..];
+    (!head.trim().is_empty() && presents(head.trim())).then(|| extent(head))
 }
 
 fn words(head: &str) -> impl Iterator<Item = String> + '_ {
@@ -105,6 +109,10 @@ fn contains(head: &str, list: Words) -> bool {
 
 /// Before a colon. In the middle of a line a text may only be named: "it got a bad review: we have to …"
 fn announces(head: &str, is_last: bool) -> bool {
+    let is_received = || has(head, "got received") && has(head, "from");
+    if orders_rules(head) || is_last && (shows_file(head) || is_received()) {
+        return true;
+    }
     if has(head, OWN) || contains(&head.replace("注意書き", "文言"), "ルール 条件 制約 注意") {
         return false;
     }
@@ -115,7 +123,7 @@ fn announces(head: &str, is_last: bool) -> bool {
         }
         before = word;
     }
-    if is_source(head) {
+    if is_source(head) || words(head).next().is_some_and(|first| among(TEXTS, &first)) && has(head, "from") {
         return true;
     }
     let first =
@@ -131,6 +139,27 @@ fn announces(head: &str, is_last: bool) -> bool {
         || contains(head, SAYS_JA)
         || is_last
             && (has(head, SHOWN) && has(head, TEXTS) || contains(head, SHOWN_JA) && contains(head, TEXTS_JA))
+}
+
+/// "Draft a policy for the wiki: …", "contents: …": the rules of a text, though they are called rules.
+fn orders_rules(head: &str) -> bool {
+    const WRITES: Words = "write draft draw compose create add put publish";
+    const RULES: Words = "policy guideline guidelines handbook contributing contributing.md charter agreement code-of-conduct poster wiki";
+    let first =
+        words(head).find(|word| !among("please can could you now and then", word)).unwrap_or_default();
+    among(WRITES, &first) && has(head, RULES) || among("contents content", &first) && words(head).count() == 1
+}
+
+/// "Here's our CONTRIBUTING.md:", "contents of AGENTS.md:"; not "in src/app.ts:".
+fn shows_file(head: &str) -> bool {
+    let is_file = |word: String| {
+        word == "file"
+            || word.rsplit_once('.').is_some_and(|(name, end)| !name.is_empty() && matches!(end.len(), 1..=4))
+    };
+    let first = words(head).next().unwrap_or_default();
+    has(head, "here here's below pasted contents content got following")
+        && !among("in for on under inside within", &first)
+        && words(head).any(is_file)
 }
 
 /// "From the docs", "Jira ABC-12", "Bob's mail"; but "in the docs" and "docs" say where the person's own words apply.
@@ -153,11 +182,25 @@ fn presents(head: &str) -> bool {
     let opens = |begin: &str| words(head).take(2).collect::<Vec<_>>().join(" ").starts_with(begin);
     (opens("here is") || opens("here's") || opens("below is")) && has(head, TEXTS)
         || contains(head, SHOWN_JA) && contains(head, "メール 議事録") && head.ends_with("です")
-        || ["貼ります", "貼っておきます", "貼り付けます", "転記します", "引用します"]
-            .iter()
-            .any(|end| head.ends_with(end))
+        || contains(head, "抜粋 メモ 引用 転記") && head.ends_with("です")
+        || head.ends_with("からの要望")
+        || [
+            "貼ります",
+            "貼っておきます",
+            "貼り付けます",
+            "転記します",
+            "引用します",
+            "抜粋します",
+            "共有します",
+        ]
+        .iter()
+        .any(|end| head.ends_with(end))
 }
 
 fn extent(head: &str) -> Lead {
-    if has(head, LETTERS) || contains(head, LETTERS_JA) { Lead::Rest } else { Lead::Paragraph }
+    if has(head, LETTERS) || shows_file(head) || contains(head, LETTERS_JA) {
+        Lead::Rest
+    } else {
+        Lead::Paragraph
+    }
 }

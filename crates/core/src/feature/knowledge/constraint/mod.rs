@@ -27,14 +27,22 @@ use lift::Known;
 /// Most characters of a quotation: a longer sentence begins at the clause that limits something.
 const LONGEST: usize = key_facts::LONGEST;
 
-/// Most constraints of one prompt: a long pasted text is not a list of wishes.
-const MOST: usize = 10;
+/// Most constraints that one prompt adds: a long pasted text is not a list of wishes.
+pub const MOST_OF_PROMPT: usize = 10;
 
 /// The person's own words in a prompt. They are divided into sentences when the first reader needs them, once for all.
 #[derive(Clone, Debug)]
 pub struct OwnWords<'p> {
     text: &'p str,
     sentences: OnceCell<Vec<Sentence<'p>>>,
+}
+
+/// Constraints that a prompt takes back.
+#[derive(Clone, Debug, Default)]
+pub struct TakenBack<'k, 'p> {
+    pub for_good: Vec<&'k str>,
+    /// Each with the sentence that allows it this time.
+    pub once: Vec<(&'k str, &'p str)>,
 }
 
 #[derive(Clone, Debug)]
@@ -51,8 +59,12 @@ impl<'p> OwnWords<'p> {
     fn sentences(&self) -> &[Sentence<'p>] {
         self.sentences.get_or_init(|| {
             let mut sentences = Vec::new();
+            let is_in_japanese = is_japanese(self.text);
             sentences::for_each_sentence(self.text, |range| {
-                sentences.push(Sentence { text: &self.text[range], is_constraint: OnceCell::new() });
+                let text = &self.text[range];
+                if !is_in_japanese || !is_pasted_in_other_language(text) {
+                    sentences.push(Sentence { text, is_constraint: OnceCell::new() });
+                }
             });
             sentences
         })
@@ -65,33 +77,46 @@ impl<'p> OwnWords<'p> {
         if self.text.is_ascii() && !english::has_cue(self.text) {
             return found;
         }
-        let mut before_is_found = false;
+        let (mut before_is_found, mut in_text) = (false, false);
         for sentence in self.sentences() {
             // What comes next may tell that the sentence before it was no rule.
             if before_is_found && takes_back_before(found.last().copied().unwrap_or_default(), sentence) {
                 found.pop();
             }
-            before_is_found = found.len() < MOST && sentence.is_constraint();
+            before_is_found = sentence.is_constraint() && !(in_text && is_of_text(sentence.text));
             if before_is_found {
                 found.push(sentence.text);
+            } else {
+                in_text |= japanese::orders_rules(sentence.text.trim_end_matches('。'));
             }
         }
         found
     }
 
-    /// The constraints of `known` that the person takes back.
+    /// The constraints of `known` that the person takes back, for good or for this once.
     pub fn lifted<'k, C: AsRef<str>>(&self, known: &'k [C]) -> Vec<&'k str> {
+        let TakenBack { mut for_good, once } = self.taken_back(known);
+        for_good.extend(once.into_iter().map(|(constraint, _)| constraint));
+        for_good
+    }
+
+    pub fn taken_back<'k, C: AsRef<str>>(&self, known: &'k [C]) -> TakenBack<'k, 'p> {
+        let mut taken = TakenBack::default();
         if known.is_empty() {
-            return Vec::new();
+            return taken;
         }
         let known: Vec<Known<'k>> = known.iter().map(|known| Known::new(known.as_ref())).collect();
         let mut before = "";
-        let mut lifted = Vec::new();
         for sentence in self.sentences() {
-            lifted.extend(lift::lifted_by(&known, sentence.text, before, || sentence.is_constraint()));
+            let lifted = lift::lifted_by(&known, sentence.text, before, || sentence.is_constraint());
+            if !lifted.is_empty() && lift::is_for_once(sentence.text) {
+                taken.once.extend(lifted.into_iter().map(|constraint| (constraint, sentence.text)));
+            } else {
+                taken.for_good.extend(lifted);
+            }
             before = sentence.text;
         }
-        lifted
+        taken
     }
 
     /// All sentences that `is_wanted`, as they are kept.
@@ -121,6 +146,13 @@ fn takes_back_before(before: &str, sentence: &Sentence<'_>) -> bool {
         english::Follow::Describes => english::is_statement(before),
         english::Follow::Leaves => false,
     }
+}
+
+/// Whether a sentence belongs to the text that one before it ordered.
+fn is_of_text(sentence: &str) -> bool {
+    let mut own = String::new();
+    japanese::normalise(sentence, &mut own);
+    japanese::is_of_text(&own)
 }
 
 /// The constraints of `known` that a prompt takes back.
@@ -181,6 +213,20 @@ pub fn is_constraint(sentence: &str) -> bool {
     }
     english::normalise(sentence, &mut buffer);
     english::is_constraint(&english::Words::of(&buffer, sentence))
+        || remark_of(sentence)
+            .is_some_and(|remark| english::begins_with_order(remark) && is_constraint(remark))
+}
+
+/// "Bump it (no new deps please)": what is in the parentheses.
+fn remark_of(sentence: &str) -> Option<&str> {
+    let (_, after) = sentence.split_once('(')?;
+    after.split_once(')').map(|(remark, _)| remark)
+}
+
+/// In a Japanese prompt a whole English sentence is a message or a text of others. A few words are not: "OK, go ahead."
+fn is_pasted_in_other_language(sentence: &str) -> bool {
+    const LONGEST: usize = 4;
+    sentence.split_ascii_whitespace().nth(LONGEST).is_some() && !is_japanese(sentence)
 }
 
 fn is_japanese(sentence: &str) -> bool {

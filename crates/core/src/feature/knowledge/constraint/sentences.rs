@@ -10,8 +10,9 @@ use crate::feature::knowledge::document::CodeFence;
 pub(super) fn for_each_sentence(prompt: &str, mut see: impl FnMut(Range<usize>)) {
     let mut paragraph: Option<Range<usize>> = None;
     let mut outside = Outside::default();
-    let mut at = 0;
-    for line in prompt.split_inclusive('\n') {
+    let mut at = quoted_until(prompt);
+    outside.may_be_signed = prompt.contains("\n-- ") || prompt.contains("\n— ");
+    for line in prompt[at..].split_inclusive('\n') {
         let start = at;
         at += line.len();
         let text = line.trim();
@@ -63,8 +64,21 @@ struct Outside<'a> {
     document: bool,
     /// Words of others follow.
     quoting: Quoting,
+    /// Below "Hi Anna,", until the name of the sender.
+    letter: Letter,
+    /// There is a line like "-- Bob" in the prompt.
+    may_be_signed: bool,
     /// Lines that were admitted.
     lines: usize,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Letter {
+    #[default]
+    No,
+    Open,
+    /// The name comes next.
+    Closing,
 }
 
 #[derive(Clone, Copy)]
@@ -106,8 +120,15 @@ impl<'a> Outside<'a> {
             self.quoting = Quoting::Paragraph;
             return Own::Nothing;
         }
+        if self.is_in_letter(text) || self.may_be_signed && is_signed(text, rest) {
+            return Own::Nothing;
+        }
         if is_heading(text) || begins_foreign_document(text) {
             self.document = true;
+        }
+        if is_numbered_section(text) {
+            self.quoting = Quoting::Paragraph;
+            return Own::Nothing;
         }
         if self.document || self.lines >= MOST_LINES {
             return Own::Nothing;
@@ -119,6 +140,7 @@ impl<'a> Outside<'a> {
         let is_code = line.starts_with("    ")
             || line.starts_with('\t')
             || text.starts_with("//")
+            || text.starts_with("-- ")
             || text.starts_with("/*");
         let is_quotation = text.starts_with(['>', '|', '＞']);
         let is_log = is_written_by_program(text);
@@ -136,6 +158,17 @@ impl<'a> Outside<'a> {
     /// "note: don't touch it".
     fn is_of_speaker(text: &str) -> bool {
         speaker_of(after_list_mark(text)).is_some()
+    }
+
+    fn is_in_letter(&mut self, text: &str) -> bool {
+        match self.letter {
+            Letter::No if greets(text) => self.letter = Letter::Open,
+            Letter::No => return false,
+            Letter::Open if closes_letter(text) => self.letter = Letter::Closing,
+            Letter::Open => {}
+            Letter::Closing => self.letter = Letter::No,
+        }
+        true
     }
 
     fn is_in_block(&mut self, text: &str) -> bool {
@@ -200,6 +233,56 @@ impl<'a> Outside<'a> {
     }
 }
 
+/// "Hi Anna,": a letter to another person.
+fn greets(text: &str) -> bool {
+    let Some(greeting) = text.strip_suffix(',') else { return false };
+    let mut words = greeting.split(' ');
+    let first = words.next().unwrap_or_default();
+    let is_name =
+        |word: &str| word.starts_with(char::is_uppercase) || matches!(word, "all" | "team" | "everyone");
+    matches!(first, "Hi" | "Hello" | "Hey" | "Dear")
+        && words.clone().count() > 0
+        && words.all(|word| is_name(word) && word != "Claude")
+}
+
+/// "Best regards,", "Cheers,"
+fn closes_letter(text: &str) -> bool {
+    let text = text.trim_end_matches(',');
+    ["regards", "Regards", "Best", "Cheers", "Thanks", "Sincerely", "wishes"]
+        .iter()
+        .any(|end| text.ends_with(end))
+        && text.split(' ').count() <= 3
+}
+
+/// Whether the paragraph ends with the name of another person: "-- Bob".
+fn is_signed(text: &str, rest: &str) -> bool {
+    let mut lines =
+        std::iter::once(text).chain(rest.lines().map(str::trim)).take_while(|line| !line.is_empty());
+    lines.any(|line| {
+        let name = line.strip_prefix("-- ").or_else(|| line.strip_prefix("— "));
+        name.is_some_and(|name| name.starts_with(char::is_uppercase) && name.split(' ').count() <= 2)
+    })
+}
+
+/// The end of what comes before a line like 「って来たけど、どう返す？」.
+fn quoted_until(prompt: &str) -> usize {
+    [
+        "\nって来",
+        "\nって言",
+        "\nってメール",
+        "\nと来た",
+        "\nと言われ",
+        "\nというメール",
+        "\nという返",
+        "\nとの連絡",
+        "\nとのこと",
+    ]
+    .iter()
+    .filter_map(|after| prompt.find(after))
+    .max()
+    .map_or(0, |at| at + 1)
+}
+
 /// A line of dashes.
 fn is_rule(text: &str) -> bool {
     text.len() >= 3 && ["-", "=", "*", "_"].iter().any(|mark| text.trim_start_matches(mark).is_empty())
@@ -238,6 +321,18 @@ fn is_of_form(text: &str) -> bool {
             .any(|begin| text.starts_with(begin)),
         _ => false,
     }
+}
+
+/// "3.2 Reports", "2.1.4 …": a line of a specification, not a version at the beginning of a sentence.
+fn is_numbered_section(text: &str) -> bool {
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, rest) = text.split_at(end);
+    let parts = number.trim_end_matches('.').split('.');
+    let is_number = |part: &str| (1..=2).contains(&part.len());
+    parts.clone().count() > 1
+        && parts.clone().all(is_number)
+        && rest.starts_with([' ', '\u{3000}'])
+        && rest.trim_start().starts_with(|c: char| c.is_uppercase() || !c.is_ascii())
 }
 
 /// The head of a mail, or the text with which the client continues a conversation.
@@ -332,7 +427,7 @@ fn is_written_by_program(text: &str) -> bool {
     // `2026-11-02 …`, `12:00:01 …`, `[2026-…`, `[ERROR] …`.
     let from = usize::from(bytes.first() == Some(&b'['));
     let has_time = (is_digit(from + 1) && matches!(bytes.get(from + 2), Some(b':')) && is_digit(from + 3))
-        || (is_digit(from + 3) && bytes.get(from + 4) == Some(&b'-') && is_digit(from + 5));
+        || (is_digit(from + 3) && matches!(bytes.get(from + 4), Some(b'-' | b'/')) && is_digit(from + 5));
     if is_digit(from) && has_time {
         return true;
     }
@@ -475,6 +570,12 @@ mod tests {
             ("<system-reminder>\nnever\n</system-reminder>\nok", vec!["ok"]),
             ("<tag>never</tag>\nok", vec!["ok"]),
             ("error: never\n  --> a.rs\nok", vec!["ok"]),
+            ("Hi Anna,\nnever\n\nCheers,\nBob\n\nok", vec!["ok"]),
+            ("Hi Claude,\nok", vec!["Hi Claude,", "ok"]),
+            ("never\n-- Bob\n\nok", vec!["ok"]),
+            ("触らないで\n\nって来たけど", vec!["って来たけど"]),
+            ("2.1 Never\n2.2 Never\n\nok", vec!["ok"]),
+            ("3.12 is out. ok", vec!["3.12 is out.", "ok"]),
             ("2026-11-02 12:00:01 never\nok", vec!["ok"]),
             ("- no mocks\n- no sleeps", vec!["no mocks", "no sleeps"]),
             ("use max. two, e.g. one. ok", vec!["use max. two, e.g. one.", "ok"]),

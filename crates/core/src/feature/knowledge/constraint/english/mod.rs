@@ -3,15 +3,22 @@
 //! A sentence becomes a list of lower-case words with a mark (`|`) between clauses. Each word that can carry a
 //! constraint is judged by its neighbours and by its place in the clause.
 
+mod denials;
+mod duties;
 mod vetoes;
 mod words;
 
 use crate::text::search;
 use crate::text::word_list::{Words as WordList, among};
+use denials::{
+    forbids, forbids_with_cannot, forbids_with_never, forbids_with_no, forbids_with_not,
+    forbids_with_nothing, works_without,
+};
+use duties::{requires_with_have, requires_with_must, requires_with_should};
 pub(super) use vetoes::{Follow, follow, is_of_others, is_statement};
 use vetoes::{
-    asks_not_to, is_fault, is_foreign, is_of_product, is_report, lifts, purpose, second_order, specifies,
-    text_from,
+    asks_not_to, is_fault, is_foreign, is_kept, is_of_product, is_report, lifts, purpose, second_order,
+    specifies, text_from,
 };
 use words::CLAUSE;
 pub(super) use words::{Words, normalise};
@@ -23,7 +30,7 @@ const CUES: WordList = "don't dont not never no nothing nobody must mustn't must
     nowhere limits off-limits freeze on me want circumstances account important throughout except session whenever \
     budget hard wait doubt under keeps hands table isn't aren't refrain per gets each every forbids bans frozen \
     english german japanese french spanish shouldnt none taboo untouchable verboten banned no-go case point \
-    exclusively treat preserve steer hold forward zero untouched unchanged intact remain remains shall";
+    exclusively mind restrict skip possible treat preserve steer hold forward zero untouched unchanged intact remain remains shall";
 
 /// For each first letter of a cue the set of its last letters, in any case: a cheap look at most words.
 const CUE_ENDS: [u32; 32] = {
@@ -77,6 +84,12 @@ fn is_cue_in_any_case(word: &[u8]) -> bool {
 
 const LONGEST_CUE: usize = 16;
 
+/// "don't touch it", "no new deps", "only in src/": not the "no" and "only" of a description.
+pub(super) fn begins_with_order(remark: &str) -> bool {
+    let first = remark.trim_start().split(' ').next().unwrap_or_default().to_ascii_lowercase();
+    among("don't dont do no never only without please", &first) && remark.contains(' ')
+}
+
 pub(super) fn is_constraint(words: &Words<'_>) -> bool {
     if !words.words.iter().any(|word| is_cue(word)) || is_foreign(words) || lifts(words) {
         return false;
@@ -126,6 +139,13 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
         "prefer" if before == "i" || before == "i'd" || before == "would" => {
             among("if you it", next) && words.has("didn't don't not") && words.has("you")
         }
+        // "Would you mind leaving the fixtures alone?"
+        "mind" => minds(words, at),
+        "avoid" if words.asks && before == "we" => among("adding changing touching introducing any new", next),
+        // "Would it be possible not to touch the tests?"
+        "possible" => words.asks && next == "not" && words.begins_with_clause(at),
+        "restrict" => words.opens(at) && among("yourself your the", next) && words.rest(at).contains(&"to"),
+        "skip" => orders() && defers(words.rest(at)),
         "avoid" | "prefer" => orders() && next != "that",
         "stop" if next == "before" => words.opens(at),
         "stop" => {
@@ -133,6 +153,7 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
             let ends = words.rest(at).iter().any(|word| among("after once when", word));
             words.opens(at) && next.ends_with("ing") && next.len() > 5 && !is_complaint && !ends
         }
+        "leave" | "keep" if words.asks && before == "you" && at > 1 => is_kept(words.rest(at)),
         "leave" => {
             let is_last = words.rest(at) == ["leave", "it"] && at + 2 == words.words.len() && at > 0;
             let to_person = words.rest(at).windows(2).any(|pair| pair[0] == "to" && among("me us", pair[1]));
@@ -187,7 +208,7 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
         }
         "read-only" | "readonly" => among("is are as |", before) && words.words.len() < 12,
         "scope" => before == "of" && words.words[..at].ends_with(&["out", "of"]),
-        "limits" => before == "off",
+        "limits" => before == "off" && !words.has("nothing"),
         "off-limits" | "forbidden" | "prohibited" | "mandatory" | "taboo" | "untouchable" | "verboten" | "banned" | "no-go" => {
             among("as is are strictly remains remain stays stay still |", before)
                 && !words.has("if 403 error returns")
@@ -260,7 +281,7 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
                 && !words.rest(at).iter().any(|word| among("time want like can ready", word))
         }
         "budget" => among("is of", next) && starts_with_digit(words.at(at + 2)),
-        "hard" => among("limit cap", next) && words.opens(at),
+        "hard" => among("limit cap", next) && words.opens(at) || next == "requirement" && before == "a" && words.has("is"),
         "wait" => words.opens(at) && among("for until", next) && among("my me i", words.at(at + 2)),
         "doubt" => before == "in" && among("when if", words.before(at - 1)),
         "under" => {
@@ -268,7 +289,8 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
         }
         "keeps" => among("its their", next) && keeps_its_name(words, at),
         "hands" => next == "off" && words.opens(at),
-        "table" => words.words[..at].ends_with(&["off", "the"]),
+        // Not "that's off the table now": the rule is.
+        "table" => words.words[..at].ends_with(&["off", "the"]) && !words.has("now that's rule"),
         "isn't" | "aren't" => words.words[at + 1..].starts_with(&["to", "be"]),
         "refrain" => next == "from" && !words.has("i they"),
         // "One PR per module."
@@ -298,6 +320,21 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
         }
         _ => false,
     }
+}
+
+/// "Would you mind not touching it?", "mind leaving it in place?"; not "would you mind explaining it?"
+fn minds(words: &Words<'_>, at: usize) -> bool {
+    let begins = at == 0 || words.before(at) == "you" && among("would do", words.before(at - 1));
+    let rest = &words.rest(at)[1..];
+    let (first, after) = (rest.first().copied().unwrap_or_default(), rest.get(1..).unwrap_or_default());
+    words.asks && begins && (first == "not" || among("leaving keeping", first) && is_kept(after))
+}
+
+/// "Skip the push for the moment."
+fn defers(rest: &[&str]) -> bool {
+    let now = rest.windows(2).any(|pair| matches!(pair, ["for", "now"]));
+    (now || rest.windows(3).any(|three| matches!(three, ["for", "the", "moment"])))
+        && rest.iter().any(|word| among("push commit commits deploy release tests docs merge tag", word))
 }
 
 /// Orders that make sense more than once.
@@ -333,108 +370,11 @@ fn is_added(words: &Words<'_>, at: usize) -> bool {
     words.opens(at) && words.rest(at).len() <= 6 && !words.words[..at].iter().any(|word| among(TOLD, word))
 }
 
-/// "…, without disabling any rule", but not "without the patch it takes 3 seconds".
 /// Orders to do something.
 const DOES: &str = "fix make solve implement add build rewrite speed get find port split move do replace rename refactor clean update";
 
-fn works_without(words: &Words<'_>, at: usize) -> bool {
-    const ACTS: &str = "any asking adding changing breaking touching new external";
-    let next = words.at(at + 1);
-    let rest = words.rest(at);
-    if !words.opens(at) {
-        // "Fix the slow query without adding gems."
-        return among(DOES, words.head(at).first().unwrap_or(&""))
-            && among("adding changing breaking touching introducing installing", next);
-    }
-    let is_added = !words.begins(at) && is_added(words, at);
-    among(ACTS, next)
-        || is_added && (next.ends_with("ing") && next.len() > 5)
-        || is_added && rest.len() <= 3 && !among("| the a an it this that problems luck success result", next)
-}
-
 fn starts_with_digit(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_digit())
-}
-
-/// `verb` is the index of the word after the denial.
-fn forbids(words: &Words<'_>, at: usize, verb: usize) -> bool {
-    const OTHER: &str = "| worry mind know think care see get understand forget like hesitate bother need remember matter be you we \
-                         they panic wait work recall believe trust wanna feel agree seem exist really recognise recognize give \
-                         rush let allow permit accept crash stress overthink laugh judge blame show display render redirect hide highlight animate scroll";
-    let word = words.at(verb);
-    if word == "you" && words.at(verb + 1) == "dare" {
-        return true;
-    }
-    let asks_me = word == "ask" && words.at(verb + 1) == "me" && words.at(verb + 2) == "why";
-    if among(OTHER, word) || asks_me || word == "have" && !words.opens(at) {
-        return false;
-    }
-    if words.opens(at) {
-        // "Don't send the newsletter to guests."
-        let is_for_people = words
-            .rest(verb)
-            .iter()
-            .any(|word| among("users customers visitors subscribers guests members", word));
-        let is_mail = is_for_people && among("send notify email charge ask", word);
-        return !is_mail && !is_name_of(words.rest(verb));
-    }
-    let after = words.at(verb + 1);
-    match words.before(at) {
-        "i" if word == "want" && after == "to" => {
-            !among("know see wait hear go bother be think", words.at(verb + 2))
-        }
-        "i" => word == "want" && among("any a another new you your our more extra us the this", after),
-        "we" => {
-            among("use commit merge push add deploy ship log store allow want do", word)
-                && words.has("here repo project codebase anymore team directly any this")
-                && !words.has("except yet remove drop delete clean")
-        }
-        // It follows an order.
-        "and" => words.head(at).first().is_some_and(|first| !among("i we it they the if when", first)),
-        _ => false,
-    }
-}
-
-/// "Do not disturb mode is broken."
-fn is_name_of(rest: &[&str]) -> bool {
-    const LINKS: &str =
-        "that which who where what if when while because until unless as since it they there this how";
-    let finite = rest.iter().position(|word| among("is are was were should", word));
-    finite.is_some_and(|at| at > 1 && !rest[..at].iter().any(|word| among(LINKS, word)))
-}
-
-fn forbids_with_not(words: &Words<'_>, at: usize) -> bool {
-    let next = words.at(at + 1);
-    match words.before(at) {
-        "you" => words.asks,
-        "to" => {
-            words.words[..at].ends_with(&["you", "to"])
-                && words.begins_with_clause(at)
-                && words.has("like want need prefer ask")
-        }
-        // "You are not to read that file."
-        "is" | "are" | "you're" if next == "to" => {
-            words.head(at).iter().any(|word| among("you you're", word)) || words.at(at + 2) == "be"
-        }
-        _ if next == "more" && words.at(at + 2) == "than" && words.opens(at) => true,
-        "please" | "pls" | "plz" => !among("| that this those these it now yet so again", next),
-        "let's" => among("add use touch change introduce break commit deploy merge rewrite", next),
-        CLAUSE => {
-            // "tabs, not spaces", "use pnpm, not npm", "on the branch, not on main".
-            let instead = words.head(at.saturating_sub(1));
-            let pointed = among("that this the so yet sure really because a just it too like |", next);
-            let ordered = instead.first().is_some_and(|first| among(ORDERS, first))
-                && !instead.get(1).is_some_and(|what| instead[0] == "use" && among("a an the", what))
-                || instead.iter().any(|word| among("must always only", word));
-            let is_short = words.words.len() <= 7
-                && !instead.is_empty()
-                && !among("in on at from when with for", words.at(0))
-                && !instead.iter().any(|word| among(STATEMENTS, word));
-            !pointed && at > 0 && (ordered || is_short)
-        }
-        "must" => requires_with_must(words, at - 1),
-        _ => false,
-    }
 }
 
 const ORDERS: &str = "use work write put store call run name import log do";
@@ -442,230 +382,12 @@ const ORDERS: &str = "use work write put store call run name import log do";
 const STATEMENTS: &str = "is are was it it's i i'm that that's comes were works fails wait no yes he she they sorry ok has does hmm \
                           maybe yet";
 
-fn forbids_with_never(words: &Words<'_>, at: usize) -> bool {
-    const PAST: &str = "| mind seen had been got heard thought knew understood ran have said did saw came a";
-    // "Never, ever …"
-    let ever = words.at(at + 1) == CLAUSE && words.at(at + 2) == "ever";
-    let next = words.at(if ever { at + 3 } else { at + 1 });
-    if among(PAST, next) || next.ends_with("ed") && !among("need embed exceed feed seed", next) {
-        return false;
-    }
-    match words.before(at) {
-        _ if words.opens(at) => !among(PRODUCT, next) && !is_third_person(next),
-        // "It should never be null, but it is" describes a fault.
-        "should" => !words.has("but still yet currently") && next != "have",
-        "must" | "may" => true,
-        "can" => words.before(at - 1) != "i",
-        "we" => !next.ends_with("es") && next != "know",
-        "and" => words.head(at).first().is_some_and(|first| among(ORDERS, first) || *first == "always"),
-        _ => false,
-    }
-}
-
 /// What a program does, more often than Claude.
 const PRODUCT: &str = "show shows display render redirect hide appear close load fires arrives works happens finishes returns return sort lowercase uppercase trim round escape sanitize throw";
-
-fn forbids_with_no(words: &Words<'_>, at: usize) -> bool {
-    const OTHER: &str = "problem problems idea need worries luck way doubt matter wonder one thanks thank it it's that that's this the i \
-                         you we he she they not difference clue hurry rush reason rule no please don't just if but because there \
-                         wait sorry longer later sooner and test sign response surprise question questions joke wrong still clear big link such \
-                         stdout stderr args dice joy chance avail cigar";
-    const RESULTS: &str = "error errors output result results success crash crashes warnings effect change changes failures logs diff \
-                           matches regressions validation timeout response stack trace traceback exception message messages data rows entries answer \
-                           reply progress internet network access permission traffic request requests event events value luck";
-    const HAPPENS: &str = "arrives fires reaches goes comes shows appears works happens gets loads starts runs returns matches helps fails \
-                           exists exist remains seems makes appear show work happen come arrive";
-    let rest = words.rest(at + 1);
-    // "When I save, no request goes out."
-    if among("when if after since while because although once whenever still somehow", words.at(0)) && at > 0
-        || rest.iter().take(4).any(|word| among(HAPPENS, word))
-        || rest.get(1).is_some_and(|word| *word == "run")
-    {
-        return false;
-    }
-    let Some(next) = rest.first() else { return false };
-    if among(OTHER, next)
-        || rest.iter().any(|word| among("needed required necessary is are was were has exists found", word))
-    {
-        return false;
-    }
-    // "No border radius on the cards."
-    if rest.iter().take(3).any(|word| among("border borders padding margin margins shadow shadows radius gap gaps scrollbar scrollbars underline underlines outline", word)) {
-        return false;
-    }
-    // "No test covers this function."
-    if matches!(rest, [_, verb, object, ..] if verb.ends_with('s') && among("the this that it a an any my our me us them", object))
-    {
-        return false;
-    }
-    let is_reported = among(RESULTS, next)
-        && rest.get(1).is_some_and(|word| among("in on at from so yet anymore", word))
-        || *next == "more"
-            && rest.get(1).is_some_and(|word| among("questions question ideas time news", word));
-    if is_reported || rest.len() < 3 && rest.iter().any(|word| among(RESULTS, word)) {
-        return false;
-    }
-    let head = words.head(at);
-    // "Root cause: no validation" describes; "two things: no mocks" orders.
-    let described = words.words[..at].iter().any(|word| {
-        among("cause reason result …", word)
-            || word.ends_with("ing") && !among("existing string during following nothing", word)
-    });
-    words.opens(at) && (!described || words.begins(at))
-        || head.ends_with(&["i", "said"])
-        || head.ends_with(&["want"]) && head.contains(&"i")
-        || head.ends_with(&["with"])
-            && among("new extra additional external third-party", next)
-            && among(DOES, head[0])
-        || head.ends_with(&["with"]) && head.first().is_some_and(|first| among(ORDERS, first))
-}
-
-fn forbids_with_nothing(words: &Words<'_>, at: usize) -> bool {
-    const DEEDS: &str = "may must should gets touches leaves ships merges deploys pushes changes edits goes";
-    let rest = words.rest(at + 1);
-    if words.words[at] == "nothing" {
-        let ordered =
-            among("write change touch delete install push commit add edit merge skip", words.before(at));
-        if ordered && words.opens(at - 1) {
-            return true;
-        }
-        if words.opens(at)
-            && rest.first().is_some_and(|next| among("longer bigger larger more newer older", next))
-        {
-            return true;
-        }
-        // "Fix the typo, nothing else."
-        if words.opens(at) && matches!(rest, ["else"] | ["else", "please"]) && at > 0 {
-            return among(CHANGES, words.at(0)) || words.has("only just");
-        }
-    }
-    // "Nothing changes when I save."
-    let describes = rest.iter().any(|word| among("when if after even although anymore but", word))
-        || rest.windows(2).any(|pair| {
-            among("gets goes", pair[0])
-                && !among("edited changed touched merged deployed pushed committed deleted removed renamed modified shipped into", pair[1])
-        });
-    words.opens(at) && !describes && rest.iter().any(|word| among(DEEDS, word))
-}
 
 /// They use what is built, or build something else.
 const PEOPLE: &str = "user users customer customers visitor visitors admin admins editor editors people team teams client clients tenant tenants \
      member members guest guests player players form function method field input button dialog popup password token";
-
-/// "It must be a race condition" and "it must have moved" are guesses.
-fn requires_with_must(words: &Words<'_>, at: usize) -> bool {
-    const GUESSED: &str = "a an the some something because that in kidding wrong broken missing joking related due my me very nice hard";
-    const DONE: &str =
-        "been gone had got broken lost done made come run read forgotten put set seen happened";
-    let subject = words.before(at);
-    if among("i what he she |", subject)
-        || words.has("somewhere suspect guess why")
-        || words.words[..at].iter().any(|word| among("if whether", word))
-    {
-        return false;
-    }
-    // The product's rule, not Claude's: "users must be able to …", "add validation: the password must …".
-    if words.at(at + 1) == "be" && words.at(at + 2) == "able"
-        || among(PEOPLE, subject)
-            && !(among("function method form", subject)
-                && words.head(at).first().is_some_and(|first| among("every each all any", first)))
-        || among("add implement write build", words.at(0)) && words.has("validation validator rule check")
-    {
-        return false;
-    }
-    let mut verb = at + 1;
-    while among("also still always now then all", words.at(verb)) {
-        verb += 1;
-    }
-    let after = words.at(verb + 1);
-    let pointed = among("it this that there you something these", subject);
-    match words.at(verb) {
-        CLAUSE => false,
-        "be" if pointed => !among(GUESSED, after) && !after.ends_with("ing"),
-        "be" => {
-            !among("wrong broken missing because happening something down stale dead", after)
-                && !after.ends_with("ing")
-        }
-        "have" => !after.ends_with("ed") && !among(DONE, after),
-        "not" if after == "be" => !(pointed && among("a the in", words.at(verb + 2))),
-        _ => true,
-    }
-}
-
-fn requires_with_have(words: &Words<'_>, at: usize) -> bool {
-    let (word, next) = (words.words[at], words.at(at + 1));
-    let head = words.head(at);
-    let quantified = head.iter().any(|word| among("every each any all", word));
-    if words.before(at) == "only" {
-        return false;
-    }
-    if next != "to" {
-        // "Any change needs my approval."
-        return word.starts_with("need")
-            && (quantified
-                && head.len() > 1
-                && !head.iter().any(|word| among(PEOPLE, word) || among(THINGS, word))
-                || among("my approval", next))
-            && !words.has("i if whether check");
-    }
-    let repeats = words.words.windows(2).any(|pair| among("every each", pair[0]) && pair[1] == "time");
-    if repeats || words.has("moment today right why yesterday means so if unless manually again") {
-        return false;
-    }
-    let verb = words.at(at + 2);
-    let subject = head.iter().rev().find(|word| !among("still also always really only", word)).copied();
-    match subject {
-        None | Some("…") => false,
-        // "Whatever we do has to work offline."
-        Some("do") => head.contains(&"whatever"),
-        Some("you") => words.has("before after every each always whenever"),
-        Some("we") => among("stay keep remain support comply preserve maintain avoid be stick", verb),
-        Some(subject) => {
-            // "It has to be the cache", "the length has to be 20".
-            let after = words.at(at + 3);
-            let guesses = among("it this that", subject)
-                && among("a an the some something somewhere someone either because in my your", after);
-            if verb == "be" && (guesses || starts_with_digit(after)) {
-                return false;
-            }
-            let other = "there something someone one no i he she who don't doesn't not i'll might may could would will should and then we'll you'll just to";
-            let lasting = among("be stay work run support keep remain fit pass compile come", verb);
-            !among(other, subject) && !among(PEOPLE, subject) && (word.starts_with("ha") || lasting)
-        }
-    }
-}
-
-fn requires_with_should(words: &Words<'_>, at: usize) -> bool {
-    let denied = words.words[at] != "should" || words.at(at + 1) == "not";
-    let verb = if words.at(at + 1) == "not" { at + 2 } else { at + 1 };
-    let subject = words.before(at);
-    // "It shouldn't ever touch the database."
-    if denied && words.at(verb) == "ever" || words.words[at] == "should" && words.at(verb) == "never" {
-        return !words.has("but still yet currently") && words.at(verb + 1) != "have";
-    }
-    if among("i we it that this |", subject) {
-        return false;
-    }
-    match words.at(verb) {
-        CLAUSE | "have" => false,
-        "always" | "only" => !among(PEOPLE, subject) && !among(PRODUCT, words.at(verb + 1)),
-        "touch" | "change" | "depend" | "contain" | "import" | "use" | "log" | "know" if denied => true,
-        _ => denied && (subject == "you" || words.has("more longer larger bigger exceed fewer less")),
-    }
-}
-
-fn forbids_with_cannot(words: &Words<'_>, at: usize) -> bool {
-    const ACTS: &str = "use add have change upgrade break touch rely depend ship deploy merge exceed store drop require afford \
-                        introduce install modify share migrate";
-    let (subject, verb) = (words.before(at), words.at(at + 1));
-    if words.words[at] == "won't" {
-        return subject == "we" && among("use do support add upgrade need migrate accept", verb);
-    }
-    // "The response shape can't change."
-    let is_fixed =
-        verb == "change" && words.at(at + 2) == CLAUSE && !among("i it he she they user users |", subject);
-    (among("we you", subject) && among(ACTS, verb) || is_fixed) && !words.has("see why")
-}
 
 /// Where something happens.
 const PLACES: &str = "safari firefox chrome edge ios android windows mac macos linux mobile desktop prod production staging ci locally";
@@ -675,7 +397,8 @@ fn limits_with_only(words: &Words<'_>, at: usize) -> bool {
     const FINITE: &str =
         "is are was were fails fail works has have does do happens took takes need needs failed works";
     const LEFT: &str = "left remaining remains missing question questions";
-    let next = words.at(at + 1);
+    let ever = usize::from(words.at(at + 1) == "ever");
+    let next = words.at(at + 1 + ever);
     let head = words.head(at);
     let has_subject = head.iter().any(|word| among("i we it you he she they it's i'm that is are", word));
     // "The only file you may edit is config.yaml."
@@ -726,7 +449,7 @@ fn is_path(word: &str) -> bool {
 fn keeps(rest: &[&str]) -> bool {
     const STATES: &str =
         "open closed visible hidden focused selected highlighted expanded alive connected logged";
-    const OTHER: &str = "going on working trying me that in up looking at digging pushing both only an";
+    const OTHER: &str = "going on track working trying me that in up looking at digging pushing both only an";
     let next = rest.get(1).copied().unwrap_or_default();
     !among(OTHER, next)
         && !next.ends_with("ing")

@@ -50,6 +50,13 @@ pub(super) fn specifies(words: &Words<'_>) -> bool {
 
 /// "Could you please not touch …?"
 pub(super) fn asks_not_to(words: &Words<'_>) -> bool {
+    let is_impersonal = matches!(
+        words.words.as_slice(),
+        ["can" | "could", "we", "avoid", ..] | ["would", "it", "be", "possible", "not", ..]
+    );
+    if is_impersonal || words.at(0) == "mind" && among("not leaving keeping", words.at(1)) {
+        return true;
+    }
     let you = words.words.iter().take(4).position(|word| *word == "you");
     let Some(you) = you.filter(|you| among("could can would will ask", words.before(*you))) else {
         return false;
@@ -58,12 +65,28 @@ pub(super) fn asks_not_to(words: &Words<'_>) -> bool {
     if words.before(you) == "can" && words.at(you + 1) == "not" && !words.has("please") {
         return false;
     }
+    // "Would you mind leaving it alone?" is judged by what follows.
+    if words.at(you + 1) == "mind" {
+        return among("not leaving keeping", words.at(you + 2));
+    }
     // "Could I ask you to leave it to me?"
     let asked = words.before(you) == "ask";
-    words.words[you + 1..]
-        .iter()
-        .take(3)
-        .any(|word| among("not avoid never", word) || asked && among("leave stay keep refrain", word))
+    words.words[you + 1..].iter().take(3).enumerate().any(|(at, word)| {
+        among("not avoid never", word)
+            || asked && among("leave stay keep refrain", word)
+            || among("leave keep", word) && is_kept(words.rest(you + 2 + at))
+    })
+}
+
+/// "… alone", "… as it is", "… to me".
+pub(super) fn is_kept(rest: &[&str]) -> bool {
+    // "As it is", not "as an alias".
+    let is_pair = |pair: &[&str]| {
+        pair[0] == "to" && among("me us", pair[1]) || pair[0] == "as" && among("is it they before", pair[1])
+    };
+    rest.windows(2).any(is_pair)
+        || rest.iter().any(|word| among("alone unchanged untouched intact", word))
+        || rest.ends_with(&["in", "place"])
 }
 
 /// In "Can you add it, but don't touch the schema?": where the second part begins.
@@ -228,7 +251,7 @@ pub(super) fn is_of_product(words: &Words<'_>, at: usize) -> bool {
         verb += 1;
     }
     let subject = words.head(at);
-    let is_wish = among("must has have needs need should shouldn't never only", words.words[at]);
+    let is_wish = among("must not has have needs need should shouldn't never only", words.words[at]);
     let is_of_work = subject.iter().any(|word| {
         among("you we every each all everything nothing test tests build code lint ci command commands", word)
     });

@@ -51,6 +51,16 @@ impl<'k> Known<'k> {
     }
 }
 
+/// "Just this once", 「今回だけ」: the constraint stays.
+pub(super) fn is_for_once(sentence: &str) -> bool {
+    const ONCE: [&str; 6] =
+        ["this once", "this one time", "this time", "one time only", "just once", "only once"];
+    const ONCE_JA: [&str; 7] =
+        ["今回", "一度だけ", "一回だけ", "1回だけ", "今だけ", "この件だけ", "今日だけ"];
+    let lower = sentence.to_ascii_lowercase();
+    ONCE.iter().any(|once| lower.contains(once)) || ONCE_JA.iter().any(|once| sentence.contains(once))
+}
+
 /// The constraints of `known` that `sentence` takes back, which comes after `before`. `restates`: whether it is itself a
 /// constraint.
 pub(super) fn lifted_by<'k>(

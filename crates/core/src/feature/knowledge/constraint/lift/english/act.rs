@@ -59,7 +59,7 @@ impl Act {
 }
 
 /// They say little without the words before them.
-pub(super) const GENERAL: Words = "content fil folder directory command cod stuff thing part page block thing version vers chang work anything way";
+pub(super) const GENERAL: Words = "component content fil folder directory command cod stuff thing part page block thing version vers chang work anything way";
 
 /// The last word that says something.
 pub(super) fn head_of(stems: &[String]) -> Option<&str> {
@@ -69,6 +69,7 @@ pub(super) fn head_of(stems: &[String]) -> Option<&str> {
 
 /// The acts of a clause. `antecedent`: what "it" may mean.
 pub(super) fn acts(clause: &[Token], antecedent: &[String]) -> Vec<Act> {
+    let clause = without_text(clause);
     let is_elsewhere =
         clause.windows(2).any(|pair| pair[0].word == "other" && among("repo project app", &pair[1].word));
     if has(clause, DENIALS) || has(clause, "only") || has(clause, ELSEWHERE) || is_elsewhere {
@@ -84,6 +85,23 @@ pub(super) fn acts(clause: &[Token], antecedent: &[String]) -> Vec<Act> {
         found.extend(act_at(clause, verb, is_permission, antecedent));
     }
     found
+}
+
+/// "Write a doc that says you may push", "leave a comment on the ticket saying it is done": up to what the text says.
+fn without_text(clause: &[Token]) -> &[Token] {
+    const TEXTS: Words = "write document explain mention note state add put draft line sentence doc docs readme section page text comment message tell";
+    const OF_OTHERS: Words = "ticket tickets issue issues thread slack channel jira";
+    let says = (1..clause.len()).find(|at| {
+        let next = word(clause, at + 1);
+        among("that how why", word(clause, *at))
+            && among("you we they it people everyone users says it's", next)
+            || among("saying stating", word(clause, *at))
+    });
+    match says.filter(|at| has(&clause[..*at], TEXTS)) {
+        Some(_) if has(clause, OF_OTHERS) => &[],
+        Some(at) => &clause[..at],
+        None => clause,
+    }
 }
 
 /// Where the next verb of an order is, and whether it is only permitted.
@@ -161,6 +179,8 @@ fn act_at(clause: &[Token], verb: usize, is_permission: bool, antecedent: &[Stri
     let relative = rest.iter().position(|token| among("that which who what how why where as", &token.word));
     let is_statement = finite.is_some_and(|finite| relative.is_none_or(|relative| relative > finite));
     if !is_permission && (is_noun || is_statement)
+        // A permission for a part is not one for all.
+        || is_permission && among("commit push deploy merge", &own.word) && has(rest, "docs doc documentation tests")
         || own.word == "commit" && next == "to"
         || own.word == "touch" && next == "up"
     {

@@ -65,7 +65,9 @@ pub(super) fn clauses(sentence: &str) -> Vec<Clause> {
     for raw in sentence.split_whitespace() {
         let is_outer = |c: char| !c.is_alphanumeric() && !matches!(c, '_' | '/' | '+' | '#');
         let word = raw.trim_start_matches(|c: char| is_outer(c) && c != '.').trim_end_matches(is_outer);
-        let ends = raw.ends_with([',', ';', ':', ')', '—', '–', '.', '!']);
+        // "unwrap()" is one word.
+        let ends =
+            raw.ends_with([',', ';', ':', '—', '–', '.', '!']) || raw.ends_with(')') && !raw.contains('(');
         let word = word.replace('’', "'").to_lowercase();
         if word == "but" || word.is_empty() {
             clauses.push(Clause::new());
@@ -129,5 +131,6 @@ pub(super) fn is_alike(own: &str, other: &str) -> bool {
         || own.ends_with('/') && other.starts_with(own)
         || other.split_once('.').is_some_and(|(name, _)| name.len() > 3 && stem_of(name) == own)
         || own.contains(['-', '_'])
+            && !own.starts_with("non-")
             && own.split(['-', '_']).any(|piece| piece == other || stem_of(piece) == other)
 }

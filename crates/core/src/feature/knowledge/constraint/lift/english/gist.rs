@@ -90,7 +90,7 @@ impl Gist {
                     "analyse analyze review explain plan look investigate audit diagnose diagnosis analysis report",
                 ),
             waits: any_has("wait until") && any_has("my i me"),
-            for_now: any_has("yet until till hold") || holds("for", "now"),
+            for_now: any_has("yet until till hold moment") || holds("for", "now"),
             until: until(&clauses),
             asks: any_has("ask confirm")
                 || holds("check", "with")
@@ -189,6 +189,11 @@ fn protected(clause: &[Token]) -> Option<(String, Vec<String>)> {
     if waits {
         let until = clause.iter().position(|token| among("until till", &token.word)).unwrap_or(clause.len());
         return Some(("do".to_owned(), owned(content(&clause[1..until]))));
+    }
+    // "Skip the push for now."
+    if word(clause, 0) == "skip" {
+        let end = clause.iter().position(|token| token.word == "for").unwrap_or(clause.len());
+        return Some(("do".to_owned(), owned(content(&clause[1..end]))));
     }
     // "Hold to the file as it is."
     if let Some(hold) = at("hold stick").filter(|hold| word(clause, hold + 1) == "to") {

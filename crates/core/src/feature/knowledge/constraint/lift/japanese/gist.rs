@@ -183,6 +183,12 @@ impl Gist {
         let length = self.words().count();
         match part {
             Part::All => true,
+            Part::TakesBack { runs, .. } if runs.len() == 1 && runs[0] == "凍結" => {
+                self.text.contains("凍結")
+            }
+            Part::TakesBack { runs, names_rule: true } if runs.len() == 1 && runs[0] == "行数" => {
+                self.text.contains('行') && self.text.bytes().any(|byte| byte.is_ascii_digit())
+            }
             Part::TakesBack { runs, names_rule } => {
                 // 「依存追加」 names both 「依存」 and 「追加」.
                 let is_named = |own: &&String| runs.iter().any(|run| names(run, own));
@@ -191,7 +197,7 @@ impl Gist {
                     (self.words().filter(is_named).count(), runs.iter().filter(is_known).count());
                 is_about(known, runs.len(), 0, *names_rule)
                     && (is_about(named.max(1), named.max(1), length, *names_rule)
-                        || *names_rule && length < 5 && runs.iter().all(|run| run.is_ascii()))
+                        || *names_rule && length < 8 && runs.iter().all(|run| run.is_ascii()))
             }
             Part::Releases(text) => self.is_released_by(text),
             Part::States(text) => self.is_met_by(text),
@@ -219,7 +225,10 @@ impl Gist {
     }
 
     fn asks(&self) -> bool {
-        contains_any(&self.text, "聞いて 確認 相談 許可を 承認を 勝手に 無断 一言 声をかけ")
+        contains_any(
+            &self.text,
+            "聞いて 確認 相談 許可を 承認を 勝手に 無断 一言 一声 声をかけ 前に必ず見せ 前に見せ",
+        )
     }
 
     fn is_released_by(&self, text: &str) -> bool {
@@ -231,7 +240,7 @@ impl Gist {
         {
             return true;
         }
-        let asked = ["確認", "聞", "許可", "相談", "承認"];
+        let asked = ["確認", "聞", "許可", "相談", "承認", "見"];
         let said = runs(text);
         let needs_none = asked.iter().any(|asked| {
             said.iter().any(|run| run == asked)
@@ -256,7 +265,8 @@ impl Gist {
         let shared = self.words().filter(|run| mentions_meaning(text, run)).count();
         let is_noun_named = !self.nouns.is_empty()
             && self.nouns.iter().all(|noun| mentions(text, noun))
-            && each_word("不要 いらない いりません 要らない いらん 省略").any(|end| text.contains(end))
+            && each_word("不要 いらない いりません 要らない いらん 省略 なしでい")
+                .any(|end| text.contains(end))
             && said.len() <= self.words().count();
         self.kind == ConstraintKind::Requires
             && (shared > 0 && shared * 5 >= self.words().count() * 3 || is_noun_named)
@@ -298,7 +308,7 @@ impl Gist {
         let is_chosen = chooses.iter().any(|end| clause.contains(&format!("{other}{end}")));
         let topic = |text: &str, language: &str| -> Vec<String> {
             let before = text.split(language).next().unwrap_or_default();
-            runs(before)
+            runs(before).into_iter().filter(|run| !among(LANGUAGES, run)).collect()
         };
         let (mine, theirs) = (topic(&self.text, own), topic(clause, other));
         own != other
@@ -403,7 +413,7 @@ impl Gist {
                 && !clause.contains(&looks);
         }
         // 「やっぱりlodashで」
-        let uses = self.verb.as_deref().is_none_or(|own| among("使 使用 利用 誤魔化 逃", own));
+        let uses = self.verb.as_deref().is_none_or(|own| among("使 使用 利用 誤魔化 逃 叩", own));
         // 「カラム名も揃えて」
         let is_included = |noun: &String| {
             clause.contains(&format!("{noun}も"))
@@ -418,8 +428,11 @@ impl Gist {
             return true;
         }
         let uses = uses || contains_any(&self.text, "のはng のは禁止 のは却下 のは無し のはなし");
-        let is_alternative =
-            |noun: &String| ["とか", "や", "と"].iter().any(|or| self.text.contains(&format!("{noun}{or}")));
+        let is_alternative = |noun: &String| {
+            ["とか", "や", "と"].iter().any(|or| {
+                self.text.contains(&format!("{noun}{or}")) || self.text.contains(&format!("{or}{noun}"))
+            }) || among(GENERAL_NOUNS, noun)
+        };
         let is_one = self.nouns.len() == 1 || self.nouns.iter().rev().skip(1).all(is_alternative);
         if uses && is_one && self.nouns.iter().any(|what| Gist::chooses(clause, what)) {
             return true;
@@ -434,7 +447,20 @@ impl Gist {
             });
         };
         let Some(verb) = verb else { return false };
-        let runs_it = among("実行 行", own) && self.nouns.last().is_some_and(|noun| noun == verb);
+        // 「じゃあ実装して」, after 「まだコードは書かないで」
+        let begins_work = self.for_now
+            && among("変更 変 書 触 修正 編集 実装 始 手", own)
+            && self.nouns.iter().all(|noun| among("コード 実装 ファイル ソース", noun))
+            && among("実装 変更 修正 直 適用 反映 着手 書", verb)
+            && runs(clause).iter().all(|run| run == verb || among("コード 実装 変更 修正", run))
+            || self.for_now && self.nouns.iter().any(|noun| clause.contains(&format!("{noun}に入")));
+        if begins_work && !is_permission || begins_work && self.nouns.is_empty() {
+            return true;
+        }
+        let runs_it = among("実行 行", own)
+            && self.nouns.last().is_some_and(|noun| {
+                noun == verb || verb.is_ascii() && verb.len() > 3 && noun.ends_with(verb)
+            });
         let is_deed = runs_it
             || verb == own
             || clause.contains(&format!("{own}に入"))
@@ -442,6 +468,8 @@ impl Gist {
         let begins = verb.strip_prefix(own).is_some_and(|rest| among(LIGHT, rest));
         let is_compound = begins
             || !own.is_ascii() && verb.ends_with(own)
+            // 「リファクタして」
+            || verb.chars().count() > 3 && !verb.is_ascii() && own.starts_with(verb)
             || !verb.is_ascii() && own.ends_with(verb) && verb.chars().count() > 1;
         let same = SAME.iter().any(|same| {
             same.split(' ').next() == Some(own) && among(same, verb)
@@ -535,6 +563,8 @@ impl Gist {
             return true;
         }
         is_named
+            // 「applyして」, after 「terraform applyは実行しないで」
+            || runs_it && verb.is_ascii()
             || self.for_now
                 && others.is_empty()
                 && !is_permission

@@ -21,14 +21,14 @@ const RULES: Words = "件 制限 制約 規則 ルール 禁止 凍結 縛り �
 const ALL: Words = "全部 すべて 全て 一切";
 
 /// They only look like a condition.
-const COURTESIES: Words = "必要なら 必要であれば 必要に応じて よければ 良ければ 何なら なんなら のときいちいち の時いちいち それなら したかったら したければ やったら";
+const COURTESIES: Words = "必要なら 必要であれば 必要に応じて よければ 良ければ 何なら なんなら なら仕方ない なら仕方がない ならしょうがない のときいちいち の時いちいち それなら したかったら したければ やったら";
 
 /// The permission comes later, or perhaps never.
 const CONDITIONS: Words = "たら れば なら 場合 次第 とき てから まで待 明日 後で あとで 来週";
 
 const PERMITS: Words = "ていい てよい て良い てもいい ても良い てもよい て大丈夫 ても大丈夫 て構 ても構 てかま てもかま て問題な ても問題な \
     んでいい んでもいい んで大丈夫 いでいい いでもいい てok てもok でok でもok んでok て問題あり ても問題あり 解禁 許可します 許可する  \
-    て平気 ても平気 て結構 てよし てええ てもええ てオッケー 可能となりました 可能になりました okになりました ていいこと";
+    どうぞ て平気 ても平気 て結構 てよし てええ てもええ てオッケー 可能となりました 可能になりました okになりました ていいこと";
 
 /// A choice: 「npmでいい」.
 const CHOSEN: Words =
@@ -72,11 +72,25 @@ impl Lift {
         );
         let is_question = sentence.ends_with(['？', '?'])
             || ends_with_any(own, "ますか ですか ょうか ませんか かな っけ の");
-        if is_question && !asks_for || is_other_speech(own) {
+        // 「触るなって言ったけど、あれは忘れて」
+        let own = ["って言ったけど、", "と言ったけど、", "って言いましたが、", "と言いましたが、"]
+            .iter()
+            .fold(own.to_owned(), |own, said| own.replace(said, "の件は"));
+        let own = own.replace("制限、なし", "制限なし").replace("制約、なし", "制約なし");
+        let own = own.as_str();
+        if is_question && !asks_for
+            || is_other_speech(own)
+            || ends_with_any(own, "ていいって ていいってさ てもいいって okって")
+        {
             return None;
         }
         let own = each_word(COURTESIES).fold(own.to_owned(), |own, courtesy| own.replace(courtesy, ""));
-        let is_conditional = contains_any(&own, CONDITIONS);
+        // A reason is no condition: 「来週捨てるので」.
+        let is_reason = |clause: &&str| ends_with_any(clause, "ので から んで ため");
+        let is_conditional = own
+            .split('、')
+            .filter(|clause| !is_reason(clause))
+            .any(|clause| contains_any(clause, CONDITIONS));
         // 「…にもあったので、そっちも直して」
         let path = all_runs(&own).into_iter().rfind(|run| run.is_ascii() && run.contains('/'));
         let own = path.map_or(own.clone(), |path| own.replace("そっち", &path).replace("そちら", &path));
@@ -98,6 +112,14 @@ impl Lift {
                 }
             }
         }
+        // 「依存の追加、許可します」
+        if !is_conditional
+            && let [.., before, last] = clauses(&own).as_slice()
+            && ["許可します", "許可する", "解禁です", "okです", "ok", "大丈夫です"].contains(&last.as_str())
+            && !contains_any(before, "て で は")
+        {
+            parts.extend(acts(&format!("{before}を{last}")));
+        }
         // What is done with it may be in another clause than its name.
         if !is_conditional
             && let [.., before, _] = clauses(&own).as_slice()
@@ -117,7 +139,16 @@ fn takes_back(clause: &str) -> Option<Part> {
     if contains_any(clause, "忘れない 忘れず 解除しない 撤回しない") {
         return None;
     }
+    let clause = without_reason(clause);
     let names_rule = contains_any(clause, RULES);
+    // 「凍結解除されました」
+    if clause.contains("凍結") && contains_any(clause, "解除 終わり 終了 明け") {
+        return Some(Part::TakesBack { runs: vec!["凍結".to_owned()], names_rule });
+    }
+    if names_rule && clause.contains("行数") && contains_any(clause, "なし 忘れて 無視 解除 廃止 撤回 緩和")
+    {
+        return Some(Part::TakesBack { runs: vec!["行数".to_owned()], names_rule });
+    }
     let forgets = contains_any(clause, "忘れて 撤回 取り消 取消");
     let drops = contains_any(
         clause,
@@ -126,7 +157,8 @@ fn takes_back(clause: &str) -> Option<Part> {
         || ends_with_any(clause, "もういい もういいです もういいや もういいよ はもうなし")
         || contains_any(
             clause,
-            "件はなし 件なし 制限はなし 制限なし 制約はなし ルールはなし 条件はなし 話はなし",
+            "制限もなし 制約もなし 制限はもうなし 制約はもうなし ルールはもうなし 件はもうなし 全部なし 全てなし すべてなし ルールなし 縛りなし 制限なし \
+             件はなし 件なし 制限はなし 制限なし 制約はなし ルールはなし 条件はなし 話はなし",
         );
     if !forgets && !drops {
         return None;
@@ -159,6 +191,12 @@ fn acts(clause: &str) -> Option<Part> {
         .or_else(|| first(CHOSEN))
         .or_else(|| ["ok", "okです", "可です"].iter().find_map(|end| clause.strip_suffix(end)).map(str::len));
     if let Some(at) = at {
+        // 「pushしてもいいことを説明して」, 「docsだけコミットしていい」, 「本番にはデプロイしていい」
+        let named =
+            clause.split("ていい").nth(1).or_else(|| clause.split("てもいい").nth(1)).unwrap_or_default();
+        if named.starts_with(['こ', 'と', 'か']) || is_partial(&clause[..at]) {
+            return None;
+        }
         return Some(Part::Acts {
             clause: clause.to_owned(),
             verb: verb_of(&clause[..at]),
@@ -172,6 +210,17 @@ fn acts(clause: &str) -> Option<Part> {
     let is_order = core.len() < clause.len() && !clause.ends_with("です")
         || ends_with_any(core, "て で よう ましょう 頼む よろしく くれ ちゃお ちゃおう しよ しよう しましょ");
     is_order.then(|| Part::Acts { clause: clause.to_owned(), verb: verb_of(core), is_permission: false })
+}
+
+/// Only for a part: 「docsだけ」, 「ステージングには」; not 「今回だけ」.
+fn is_partial(permitted: &str) -> bool {
+    let only = permitted.find("だけ").map(|at| &permitted[..at]);
+    only.is_some_and(|before| !ends_with_any(before, "今回 一度 一回 1回 今 今日 この件 これ"))
+        || ["には", "へは", "では"].iter().any(|contrast| {
+            permitted.find(contrast).is_some_and(|at| {
+                runs(&permitted[..at]).last().is_some_and(|run| permitted[..at].ends_with(run.as_str()))
+            })
+        })
 }
 
 /// What follows 「…ので」.
@@ -194,6 +243,9 @@ fn verb_of(stem: &str) -> Option<String> {
     let stem = stem.trim_end_matches("もう").trim_end_matches(['を', 'は', 'も', 'で']);
     // 「デザインを今風にして」
     if contains_any(stem, "参考に 元に 例に 見本に 手本に 前提に 対象に") {
+        return None;
+    }
+    if ends_with_any(stem, "一覧にして 表にして リストにして") {
         return None;
     }
     if stem.ends_with("にして") || stem.ends_with("にしちゃって") || stem.ends_with("にしと") {
