@@ -145,7 +145,6 @@ pub struct PhaseSection {
     /// `pending`, `in_progress`, `complete`, `blocked` or `skipped`.
     pub status: Option<String>,
     pub began: Option<Millis>,
-    pub ended: Option<Millis>,
     /// Estimated tokens of its content without summary and bookkeeping.
     pub body: u64,
     pub summary: Option<String>,
@@ -333,7 +332,6 @@ impl PhaseSection {
         }
         section.status = scalar_text(node, "status").map(str::to_owned);
         section.began = read_time(node, &["started_at", "began_at"]);
-        section.ended = read_time(node, &["completed_at", "ended_at", "timestamp"]);
         section.skipped = is_true(scalar_text(node, "compaction_skipped"));
         if let Some(summary) = node.get("summary").filter(|summary| !summary.is_nothing()) {
             section.summary = Some(flatten_text(summary)).filter(|text| !text.trim().is_empty());

@@ -49,6 +49,16 @@ pub struct ManifestTold {
     pub at: Millis,
 }
 
+/// A session saw gates closed. Its marks have them, too, but could be lost.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeenClosed {
+    pub manifest: String,
+    pub workflow: String,
+    pub closed: Vec<PendingGate>,
+    /// The session.
+    pub by: String,
+}
+
 /// A gate that was passed, or skipped with a person's consent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -97,20 +107,46 @@ impl WorkflowStanding {
         self.owner.as_deref().is_some_and(|owner| owner != session)
     }
 
-    /// Gates that were not cleared: those before the phase under way, and those that the session saw pending. Going back,
-    /// `status: complete` and `status: skipped` of the phase before a gate do not open it.
+    /// Gates that were not cleared: those before the phase under way, those that the session saw pending, and in a manifest that
+    /// calls itself complete those whose phase the session has reached. Going back, `status: complete` and `status: skipped` of the
+    /// phase before a gate do not open it.
     pub fn pending_gates(&self) -> Vec<Gate> {
         let Ok(manifest) = &self.manifest else { return Vec::new() };
         let attached = self.attached.as_ref();
         let was_pending = |gate: &Gate| attached.is_some_and(|attached| attached.saw_pending(gate.number));
         let is_pending = |gate: &Gate| {
-            (was_pending(gate) || manifest.is_past(gate.after)) && self.clearance(gate.number).is_none()
+            let is_over = manifest.is_past(gate.after) || manifest.complete && self.has_reached(gate.after);
+            (was_pending(gate) || is_over) && self.clearance(gate.number).is_none()
         };
         manifest.workflow.gates().into_iter().filter(is_pending).collect()
     }
 
+    fn has_reached(&self, phase: usize) -> bool {
+        self.attached.as_ref().is_some_and(|attached| attached.seen(phase).is_some())
+    }
+
+    /// Gates that were not cleared, and whose phase the session has reached.
+    pub fn due_gates(&self) -> Vec<Gate> {
+        let Ok(manifest) = &self.manifest else { return Vec::new() };
+        let is_due = |gate: &Gate| {
+            let is_reached = manifest.current == Some(gate.after) || self.has_reached(gate.after);
+            is_reached && self.clearance(gate.number).is_none()
+        };
+        manifest.workflow.gates().into_iter().filter(is_due).collect()
+    }
+
+    /// A pending gate for the marks: keeps the moment at which its phase was first seen to be over.
+    pub fn note_pending(&self, gate: Gate, now: Millis) -> PendingGate {
+        let attached = self.attached.as_ref();
+        let known = attached.and_then(|attached| attached.seen_over(gate.after));
+        let is_past = || self.manifest.as_ref().is_ok_and(|manifest| manifest.is_past(gate.after));
+        let since = known.or_else(|| is_past().then_some(now));
+        PendingGate { since, ..PendingGate::due(gate, now) }
+    }
+
     /// The marks of a session that enters this workflow. `began` is the start of its phase, if observed.
     pub fn attach(&self, manifest: &Manifest, began: Option<Millis>, now: Millis) -> AttachedWorkflow {
+        let before = self.attached.as_ref().filter(|before| before.workflow == manifest.name);
         let mut new = AttachedWorkflow {
             project: self.root.clone(),
             manifest: self.path.clone(),
@@ -118,6 +154,7 @@ impl WorkflowStanding {
             of: manifest.workflow.phases.len(),
             gone: self.attached.as_ref().and_then(|attached| attached.gone),
             below: self.attached.as_ref().is_some_and(|attached| attached.below),
+            seen: before.map(|before| before.seen.clone()).unwrap_or_default(),
             ..AttachedWorkflow::default()
         };
         if let Some(number) = manifest.current {
@@ -125,7 +162,12 @@ impl WorkflowStanding {
             new.begin(&PhaseBegan { number, name, at: began, level: None, asked: false });
         }
         for gate in self.pending_gates() {
-            new.close(PendingGate::new(gate, now));
+            new.close(self.note_pending(gate, now));
+        }
+        for gate in self.due_gates() {
+            if !new.saw_pending(gate.number) {
+                new.expect(PendingGate::due(gate, now));
+            }
         }
         new
     }
@@ -214,6 +256,7 @@ pub struct GateContext<'a> {
     pub attached: Option<&'a AttachedWorkflow>,
     /// When the manifest was last written.
     pub written: Option<Millis>,
+    pub now: Millis,
 }
 
 impl GateContext<'_> {
@@ -226,7 +269,8 @@ impl GateContext<'_> {
             level: self.level.max(then),
             used_pct: self.used_pct,
             began: seen.and_then(|seen| seen.began),
-            ended: seen.and_then(|seen| seen.ended),
+            // A phase that was not seen to be over before is seen so now.
+            ended: self.attached.map(|attached| attached.seen_over(phase).unwrap_or(self.now)),
             boundary: self.boundary,
             session: self.session,
             skill: seen.is_some_and(|seen| seen.skill),
