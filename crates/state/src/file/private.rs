@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 /// Creates the file and its folder, private to the user. Fails for anything but a regular file, without waiting: a pipe in its
-/// place would hang until somebody reads it.
+/// place would hang until another process reads it.
 pub(crate) fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     options.create(true);
     #[cfg(unix)]

@@ -276,9 +276,7 @@ impl ProjectWorkflow {
             };
         }
         if self.uses(&standing) {
-            let pending = standing.pending_gates();
-            let closed: Vec<PendingGate> =
-                pending.into_iter().map(|gate| standing.note_pending(gate, now)).collect();
+            let closed = standing.closed_gates(now);
             self.remember_closed(&standing, &closed)?;
             let mark = |gate| WorkflowMark::GatePending(gate).into();
             return closed.into_iter().try_for_each(|gate| self.append_mark(&session.id, mark(gate)));

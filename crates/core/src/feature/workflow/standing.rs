@@ -135,13 +135,19 @@ impl WorkflowStanding {
         manifest.workflow.gates().into_iter().filter(is_due).collect()
     }
 
-    /// A pending gate for the marks: keeps the moment at which its phase was first seen to be over.
-    pub fn note_pending(&self, gate: Gate, now: Millis) -> PendingGate {
+    /// Pending gates for the marks, with the moment at which their phase was first seen to be over. A gate that only a manifest's
+    /// early end makes pending is due, no more: the end may be a mistake.
+    pub fn closed_gates(&self, now: Millis) -> Vec<PendingGate> {
         let attached = self.attached.as_ref();
-        let known = attached.and_then(|attached| attached.seen_over(gate.after));
-        let is_past = || self.manifest.as_ref().is_ok_and(|manifest| manifest.is_past(gate.after));
-        let since = known.or_else(|| is_past().then_some(now));
-        PendingGate { since, ..PendingGate::due(gate, now) }
+        let note = |gate: Gate| {
+            let known = attached.and_then(|attached| attached.seen_over(gate.after));
+            let is_past = || self.manifest.as_ref().is_ok_and(|manifest| manifest.is_past(gate.after));
+            let since = known.or_else(|| is_past().then_some(now));
+            let is_closed =
+                since.is_some() || attached.is_some_and(|attached| attached.saw_pending(gate.number));
+            is_closed.then(|| PendingGate { since, ..PendingGate::due(gate, now) })
+        };
+        self.pending_gates().into_iter().filter_map(note).collect()
     }
 
     /// The marks of a session that enters this workflow. `began` is the start of its phase, if observed.
@@ -161,8 +167,8 @@ impl WorkflowStanding {
             let name = manifest.workflow.phase(number).map(|phase| phase.name.clone()).unwrap_or_default();
             new.begin(&PhaseBegan { number, name, at: began, level: None, asked: false });
         }
-        for gate in self.pending_gates() {
-            new.close(self.note_pending(gate, now));
+        for gate in self.closed_gates(now) {
+            new.close(gate);
         }
         for gate in self.due_gates() {
             if !new.saw_pending(gate.number) {

@@ -250,7 +250,6 @@ fn gate_marks(
         return Vec::new();
     }
     let is_ours = !standing.belongs_to_other_than(facts.event.session.as_str());
-    let pending = standing.pending_gates();
     // A manifest that says *passed* may be believed.
     let blocks =
         standing.find_blocking_gate(&gate_context(facts, config, standing, Some(attached))).is_some();
@@ -259,11 +258,10 @@ fn gate_marks(
         let is_it = |known: &PendingGate| known.gate == new.gate && known.since == new.since;
         attached.pending.iter().any(|known| is_it(known) && is_fresh(known))
     };
-    let closed: Vec<PendingGate> = pending
-        .iter()
-        .filter(|gate| blocks && (is_ours || attached.concerns(gate)))
-        .map(|gate| standing.note_pending(*gate, facts.now))
-        .filter(|new| !is_noted(new))
+    let closed: Vec<PendingGate> = standing
+        .closed_gates(facts.now)
+        .into_iter()
+        .filter(|new| blocks && (is_ours || attached.concerns(&new.gate())) && !is_noted(new))
         .collect();
     let is_closed = |gate: &Gate| {
         attached.saw_pending(gate.number) || closed.iter().any(|known| known.gate == gate.number)
