@@ -42,10 +42,10 @@ use tidegate_state::feature::memory::relays::{NextRelay, RelayReader};
 use tidegate_state::feature::memory::{catalogue, retries, spool};
 use tidegate_state::feature::workflow::SoughtManifest;
 use tidegate_state::feature::{cycle, pressure as pressure_copy, workflow};
+use tidegate_state::file::lock;
 use tidegate_state::journal::friction;
 use tidegate_state::language_model::{self as calls, CallCap};
 use tidegate_state::place::{PlaceEnv, StateDir};
-use tidegate_state::file::lock;
 use tidegate_state::session::{bridge, claims, marks};
 use tidegate_state::{config, journal, project};
 

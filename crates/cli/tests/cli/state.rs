@@ -313,19 +313,6 @@ fn a_lock_that_is_a_pipe() {
     assert_eq!(run("Stop.first").output()["decision"], "block");
 }
 
-/// Of two registrations the first answers; which one that is must not decide whether there is an answer.
-#[test]
-fn a_claim_that_is_not_given_back_opens_nothing() {
-    let sandbox = Sandbox::new().waiting();
-    folder(&sandbox.session(SESSION));
-    let claims = File::create(sandbox.session(SESSION).join("claims")).expect("a new file");
-    claims.lock().expect("nobody else has it");
-    let mut edit = fixtures::hook("PostToolUse.Write");
-    edit["tool_input"]["file_path"] = json!(sandbox.project().join("src/a.rs"));
-    sandbox.event(&addressed(edit, SESSION, "none".as_ref(), &sandbox.project())).silent();
-    assert_eq!(once(&sandbox, "Stop.first").output()["decision"], "block");
-}
-
 /// The hook waits for the session's lock beyond its deadline, as for a file system that does not answer.
 fn hanging() -> (Sandbox, File) {
     let sandbox = Sandbox::new().without("TEST_TIDEGATE_PATIENCE").with("TEST_TIDEGATE_LOCK_MS", "60000");

@@ -83,8 +83,9 @@ mod tests {
     #[test]
     fn the_second_registration_is_a_duplicate_and_the_first_is_not() {
         let folder = tempfile::tempdir().unwrap();
-        let ask =
-            |id: &str, via: &str, now| is_duplicate(folder.path(), "Stop", id, via, Millis(now), lock::PATIENCE).unwrap();
+        let ask = |id: &str, via: &str, now| {
+            is_duplicate(folder.path(), "Stop", id, via, Millis(now), lock::PATIENCE).unwrap()
+        };
         assert!(!ask("p1", "init", 5));
         assert!(ask("p1", "plugin", 5));
         assert!(!ask("p1", "init", 6));

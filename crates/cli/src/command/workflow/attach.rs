@@ -79,9 +79,7 @@ fn has_its_gates(before: &AttachedWorkflow, standing: &WorkflowStanding, manifes
     let pending = standing.pending_gates();
     let is_pending = |known: &PendingGate| pending.contains(&known.gate());
     let is_due = |known: &PendingGate| is_pending(known) || manifest.current == Some(known.after);
-    before.workflow == manifest.name
-        && before.pending.iter().all(is_pending)
-        && before.due.iter().all(is_due)
+    before.workflow == manifest.name && before.pending.iter().all(is_pending) && before.due.iter().all(is_due)
 }
 
 pub(super) fn print_attached(

@@ -6,6 +6,7 @@ use crate::feature::facts::Steps;
 use crate::feature::workflow::check;
 use crate::feature::workflow::check::{GateMoment, GateReport, NamedFile};
 use crate::feature::workflow::closed::PendingGate;
+use crate::feature::workflow::manifest::is_finished;
 use crate::feature::workflow::{AttachedWorkflow, Gate, Manifest, ManifestDamage, PhaseBegan, WorkflowPhase};
 use crate::time::Millis;
 
@@ -218,23 +219,35 @@ impl WorkflowStanding {
         })
     }
 
-    /// Phases for a handoff, with their pending gates.
+    /// Phases for a handoff, with their gates. A status is the manifest's word, which whoever writes it can choose; that a gate was
+    /// passed is Tidegate's.
     pub fn steps(&self) -> Option<Steps> {
-        let manifest = self.manifest.as_ref().ok().filter(|manifest| !manifest.complete)?;
         let pending = self.pending_gates();
+        let is_open = |manifest: &&Manifest| !manifest.complete || !pending.is_empty();
+        let manifest = self.manifest.as_ref().ok().filter(is_open)?;
         let step = |(at, phase): (usize, &WorkflowPhase)| {
             let number = at + 1;
             let section = manifest.section(number);
             let status = section.and_then(|section| section.status.clone());
             let by_place = || match manifest.current {
-                Some(current) if number < current => "done",
+                Some(current) if number < current => "left behind, without a status",
                 Some(current) if number == current => "under way",
                 _ => "not begun",
             };
-            let mut told = status.unwrap_or_else(|| by_place().to_owned());
-            if pending.iter().any(|gate| gate.after == number) {
-                told.push_str(", its checkpoint is not passed yet");
-            }
+            let mut told = match status {
+                Some(status) if is_finished(&status) => format!("{status}, as the manifest says"),
+                Some(status) => status,
+                None => by_place().to_owned(),
+            };
+            let gate = manifest.workflow.gates().into_iter().find(|gate| gate.after == number);
+            told += match gate.map(|gate| self.clearance(gate.number)) {
+                Some(Some(cleared)) if cleared.skipped => "; a person skipped its checkpoint",
+                Some(Some(_)) => "; its checkpoint was passed",
+                Some(None) if pending.iter().any(|gate| gate.after == number) => {
+                    "; its checkpoint is not passed yet"
+                }
+                _ => "",
+            };
             (format!("{number} {}", phase.title()), told)
         };
         let steps = manifest.workflow.phases.iter().enumerate().map(step).collect();

@@ -503,7 +503,9 @@ fn manifest_then(case: &mut Situation, cell: &str) {
             None
         }
         in_phase_3 => {
-            let then = in_phase_3.strip_prefix("in phase 3, ").unwrap_or_else(|| panic!("no such manifest: {in_phase_3}"));
+            let then = in_phase_3
+                .strip_prefix("in phase 3, ")
+                .unwrap_or_else(|| panic!("no such manifest: {in_phase_3}"));
             (draft.began, draft.pending, draft.due) = (vec![3], Vec::new(), vec![1]);
             (draft.phase, draft.section) = ("3".into(), "under way".into());
             match then {

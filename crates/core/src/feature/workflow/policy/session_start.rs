@@ -21,8 +21,9 @@ const FORGOTTEN_MS: u64 = 30 * 24 * 3_600_000;
 
 pub(super) fn decide_start(facts: &Facts<'_>, attached: Option<&AttachedWorkflow>) -> Verdict {
     if let Some(above) = facts.workflow.left.iter().find(|left| left.is_above)
-        && attached
-            .is_none_or(|own| own.below || own.kept_gate().is_none() || own.manifest == above.attached.manifest)
+        && attached.is_none_or(|own| {
+            own.below || own.kept_gate().is_none() || own.manifest == above.attached.manifest
+        })
     {
         return stay_below(above);
     }
