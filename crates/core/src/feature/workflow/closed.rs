@@ -17,7 +17,7 @@ pub struct PendingGate {
     pub after: usize,
     /// Last seen so.
     pub at: Millis,
-    /// When the present run of the phase before it was first seen to be over. Marks of 0.2 and before do not have it.
+    /// When the present run of the phase before it was first seen to be over. Marks of 0.1 do not have it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Millis>,
 }

@@ -223,7 +223,8 @@ impl WorkflowStanding {
     /// passed is Tidegate's.
     pub fn steps(&self) -> Option<Steps> {
         let pending = self.pending_gates();
-        let is_open = |manifest: &&Manifest| !manifest.complete || !pending.is_empty();
+        let keeps_gate = self.attached.as_ref().is_some_and(|attached| attached.kept_gate().is_some());
+        let is_open = |manifest: &&Manifest| !manifest.complete || keeps_gate;
         let manifest = self.manifest.as_ref().ok().filter(is_open)?;
         let step = |(at, phase): (usize, &WorkflowPhase)| {
             let number = at + 1;
