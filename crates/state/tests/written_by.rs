@@ -42,6 +42,7 @@ use tidegate_state::feature::memory::relays::{NextRelay, RelayReader};
 use tidegate_state::feature::memory::{catalogue, retries, spool};
 use tidegate_state::feature::workflow::SoughtManifest;
 use tidegate_state::feature::{cycle, pressure as pressure_copy, workflow};
+use tidegate_state::file::lock;
 use tidegate_state::journal::friction;
 use tidegate_state::language_model::{self as calls, CallCap};
 use tidegate_state::place::{PlaceEnv, StateDir};
@@ -380,7 +381,7 @@ fn claimed_events(_: &Machine, path: &Path) {
     let at = slots.chunks_exact(24).map(|slot| word(slot, 2)).max().unwrap();
     let prompt = "1f0c6a52-0000-4000-8000-000000000040";
     let ask = |via: &str, now: u64| {
-        claims::is_duplicate(session, "UserPromptSubmit", prompt, via, Millis(now)).unwrap()
+        claims::is_duplicate(session, "UserPromptSubmit", prompt, via, Millis(now), lock::PATIENCE).unwrap()
     };
     assert!(ask("plugin", at), "0.1.0 answered it as `init` had registered it");
     assert!(!ask("plugin", at + 60_000));

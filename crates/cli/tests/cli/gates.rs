@@ -657,6 +657,17 @@ fn a_scratch_file_that_is_gone_again_holds_nobody() {
     work.stop().silent();
 }
 
+/// Of two registrations the first answers an event. A process that keeps the lock of that file ends no turn unchecked.
+#[test]
+fn a_claim_that_is_not_given_back_opens_nothing() {
+    let mut work = Work::new();
+    work.sandbox = work.sandbox.waiting();
+    work.edits("src/a.rs");
+    let claims = fs::File::open(work.sandbox.session(work.session).join("claims")).expect("a file");
+    claims.lock().expect("nobody else has it");
+    assert!(work.is_held());
+}
+
 /// While a suspended process holds the session's lock, nothing can be put into the marks.
 #[test]
 fn an_edit_that_could_not_be_noted_holds_the_next_stop() {

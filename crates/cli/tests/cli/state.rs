@@ -271,21 +271,68 @@ fn a_lock_that_is_not_given_back() {
     assert_eq!(sandbox.one_record()["ruling"], "pass");
 }
 
+/// Neither of them waits for another end: a turn would end unchecked with the deadline.
 #[test]
-fn a_journal_that_hangs_does_not_hang_the_gate() {
-    let sandbox = Sandbox::new().without("TEST_TIDEGATE_PATIENCE");
+fn a_journal_that_is_a_pipe() {
+    let sandbox = Sandbox::new();
     folder(&sandbox.state().join("journal"));
     for day in journal_days(&sandbox) {
         make_fifo(&day);
     }
+    gate_closed_advice_silent(sandbox, "the record could not be written", Journal::Fails);
+}
+
+/// It takes everything and keeps nothing.
+#[test]
+fn a_journal_that_is_a_device() {
+    let sandbox = Sandbox::new();
+    folder(&sandbox.state().join("journal"));
+    for day in journal_days(&sandbox) {
+        symlink("/dev/null", day).expect("a new link");
+    }
+    gate_closed_advice_silent(sandbox, "the record could not be written (not a file)", Journal::Fails);
+}
+
+#[test]
+fn marks_that_are_a_device() {
+    for device in ["/dev/null", "/dev/zero"] {
+        let sandbox = Sandbox::new();
+        folder(&sandbox.session(SESSION));
+        symlink(device, sandbox.session(SESSION).join("marks")).expect("a new link");
+        gate_closed_advice_silent(sandbox, "the session's state cannot be used", Journal::Works);
+    }
+}
+
+#[test]
+fn a_lock_that_is_a_pipe() {
+    let sandbox = Sandbox::new();
+    folder(&sandbox.session(SESSION));
+    make_fifo(&sandbox.session(SESSION).join("lock"));
+    let run = |capture: &str| once(&sandbox, capture);
+    run("PreToolUse.Write").closed("the session's state cannot be used (not a file)");
+    assert_eq!(run("Stop.first").output()["decision"], "block");
+}
+
+/// The hook waits for the session's lock beyond its deadline, as for a file system that does not answer.
+fn hanging() -> (Sandbox, File) {
+    let sandbox = Sandbox::new().without("TEST_TIDEGATE_PATIENCE").with("TEST_TIDEGATE_LOCK_MS", "60000");
+    folder(&sandbox.session(SESSION));
+    let lock = File::create(sandbox.session(SESSION).join("lock")).expect("a new file");
+    lock.lock().expect("nobody else has it");
+    (sandbox, lock)
+}
+
+#[test]
+fn state_that_hangs_does_not_hang_the_gate() {
+    let (sandbox, _lock) = hanging();
     once(&sandbox, "PreToolUse.Write").closed("no answer within 2000 ms");
     once(&sandbox, "Stop.first").silent();
 }
 
-/// The same when it does not fail but hangs.
+/// The same with a pipe in its place.
 #[test]
-fn advice_kept_back_by_a_journal_that_hangs_is_not_lost() {
-    let sandbox = Sandbox::new().without("TEST_TIDEGATE_PATIENCE");
+fn advice_kept_back_by_a_journal_that_is_a_pipe_is_not_lost() {
+    let sandbox = Sandbox::new();
     folder(&sandbox.state().join("journal"));
     for day in journal_days(&sandbox) {
         make_fifo(&day);
@@ -305,11 +352,7 @@ fn advice_kept_back_by_a_journal_that_hangs_is_not_lost() {
 /// Once it is read, the payload itself says that it gates.
 #[test]
 fn late_without_event_is_still_a_gate() {
-    let sandbox = Sandbox::new().without("TEST_TIDEGATE_PATIENCE");
-    folder(&sandbox.state().join("journal"));
-    for day in journal_days(&sandbox) {
-        make_fifo(&day);
-    }
+    let (sandbox, _lock) = hanging();
     let write = addressed(fixtures::hook("PreToolUse.Write"), SESSION, "none".as_ref(), &sandbox.project());
     sandbox.hook(&[], write.to_string()).closed("no answer within 2000 ms");
 }

@@ -138,12 +138,24 @@ impl EventRun<'_> {
         if outcome.effects.is_empty() {
             return Ok((ruling, outcome, None));
         }
-        let lock = self.lock(LockMode::Exclusive)?;
+        let lock = match self.lock(LockMode::Exclusive) {
+            Err(_) if self.stands_alone(&outcome) => {
+                outcome.effects.clear();
+                return Ok((ruling, outcome, None));
+            }
+            locked => locked?,
+        };
         let mut is_same = replace_known(&mut facts.marks, marks::read(self.here.folder));
         is_same &= feature::read_again(facts, self.here);
         // Facts hardly ever change meanwhile, and the same facts lead to the same ruling.
         let (ruling, outcome) = if is_same { (ruling, outcome) } else { decide(facts) };
         Ok((ruling, outcome, Some(lock)))
+    }
+
+    /// A denial by a registration that fails open: it is given even if its effects and marks cannot be written, or a file in
+    /// the place of the lock would open every gate.
+    fn stands_alone(&self, outcome: &Outcome) -> bool {
+        self.event.kind == EventKind::PreToolUse && outcome.call == Call::Deny && !self.gates()
     }
 
     fn lock(&self, mode: LockMode) -> Result<MarksLock, FailedStep> {
@@ -171,7 +183,10 @@ impl EventRun<'_> {
         let observed = new_marks.len();
         new_marks.extend(leaves.into_iter().filter(counts));
         let lock = match lock {
-            None if !new_marks.is_empty() => Some(self.lock(LockMode::Shared)?),
+            None if !new_marks.is_empty() => match self.lock(LockMode::Shared) {
+                Err(_) if self.stands_alone(outcome) => None,
+                locked => Some(locked?),
+            },
             lock => lock,
         };
 
@@ -278,7 +293,9 @@ impl EventRun<'_> {
         let mut via = self.hook.via.clone().unwrap_or_else(program);
         via.extend(self.hook.fallback.registered.map(Host::name));
         let (id, now) = (id.unwrap_or_default(), self.hook.fallback.now);
-        claims::is_duplicate(self.here.folder, &self.event.name, id, &via, now).unwrap_or(false)
+        // A file that cannot be used, or a lock that is not given back, makes no duplicate.
+        let patience = self.hook.deadline.patience();
+        claims::is_duplicate(self.here.folder, &self.event.name, id, &via, now, patience).unwrap_or(false)
     }
 }
 

@@ -20,7 +20,7 @@ use tidegate_core::feature::workflow::manifest::{
 };
 use tidegate_core::feature::workflow::policy::is_same_file;
 use tidegate_core::feature::workflow::standing::{
-    ClearedGate, ManifestOwner, ManifestTold, WorkflowStanding,
+    ClearedGate, ManifestOwner, ManifestTold, SeenClosed, WorkflowStanding,
 };
 use tidegate_core::feature::workflow::{AttachedWorkflow, Manifest};
 use tidegate_core::text::tokens::estimate_tokens;
@@ -132,18 +132,56 @@ fn is_gone(error: &io::Error) -> bool {
 pub(super) fn read_facts(facts: &Facts<'_>, here: &HookContext<'_>) -> WorkflowFacts {
     let starts = facts.event.kind == EventKind::SessionStart && !facts.event.follows_compaction();
     let left = if starts { find_left(here) } else { Vec::new() };
-    let forks = match facts.event.agent_work() {
-        Some(AgentWork::Skill(name)) => {
+    let attached = facts.marks.value().and_then(|marks| marks.workflow.attached.as_ref());
+    let work = facts.event.agent_work();
+    let recovered = work.filter(|_| attached.is_none()).and_then(|_| recover(here)).map(Box::new);
+    let attached = attached.or(recovered.as_deref());
+    let forks = match work {
+        Some(AgentWork::Skill(name)) if attached.is_some() => {
             let folders = skill_folders(facts.event.host, here.root, here.place, here.plugin);
             skills::runs_in_agent(name, &folders, here.place.host().as_deref())
         }
         _ => false,
     };
-    WorkflowFacts { standing: read_standing(facts, here), left, forks }
+    WorkflowFacts { standing: read_standing(facts, attached, here), left, recovered, forks }
 }
 
-fn read_standing(facts: &Facts<'_>, here: &HookContext<'_>) -> Known<WorkflowStanding> {
-    let attached = facts.marks.value().and_then(|marks| marks.workflow.attached.as_ref());
+/// The session's workflow, if it saw gates closed that did not open since.
+fn recover(here: &HookContext<'_>) -> Option<AttachedWorkflow> {
+    let (state, root, session) = (here.state?, here.root?, here.session.as_str());
+    let bytes = bounded::read_end(&history_file(state, root), LARGEST_HISTORY).ok()?;
+    let mut known: Option<SeenClosed> = None;
+    for line in bytes.split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
+        if let Ok(seen) = serde_json::from_slice::<SeenClosed>(line) {
+            match &mut known {
+                _ if seen.by != session => {}
+                Some(known) if known.manifest == seen.manifest => {
+                    known.closed.retain(|gate| seen.closed.iter().all(|new| new.gate != gate.gate));
+                    known.closed.extend(seen.closed);
+                }
+                known => *known = Some(seen),
+            }
+        } else if let Ok(owned) = serde_json::from_slice::<ManifestOwner>(line) {
+            known = known.filter(|known| !owned.owner.is_empty() || known.manifest != owned.manifest);
+        } else if let (Some(known), Ok(cleared)) = (&mut known, serde_json::from_slice::<ClearedGate>(line))
+            && cleared.manifest == known.manifest
+        {
+            known.closed.retain(|gate| gate.gate != cleared.gate);
+        }
+    }
+    let SeenClosed { manifest, workflow, closed, .. } = known.filter(|known| !known.closed.is_empty())?;
+    let of = here.config.policies.workflow_gate.workflow(&workflow).map_or(0, |found| found.phases.len());
+    let project = root.to_string_lossy().into_owned();
+    let mut recovered = AttachedWorkflow { project, manifest, workflow, of, ..AttachedWorkflow::default() };
+    closed.into_iter().for_each(|gate| recovered.close(gate));
+    Some(recovered)
+}
+
+fn read_standing(
+    facts: &Facts<'_>,
+    attached: Option<&AttachedWorkflow>,
+    here: &HookContext<'_>,
+) -> Known<WorkflowStanding> {
     let Some(root) = attached.map(|attached| Path::new(&attached.project)).or(here.root) else {
         return Known::Absent;
     };
@@ -158,8 +196,8 @@ fn read_standing(facts: &Facts<'_>, here: &HookContext<'_>) -> Known<WorkflowSta
         && standing.path != attached.manifest
     {
         let bound = look_up(&attached.manifest, false);
-        let closed = attached.closed_gate(&bound, here.session.as_str(), here.now);
-        standing.held_elsewhere = closed.map(|closed| closed.gate().number);
+        let kept = attached.gate_to_keep(&bound, here.session.as_str(), here.now);
+        standing.held_elsewhere = kept.map(|gate| gate.number);
     }
     known
 }
@@ -229,7 +267,7 @@ fn read_left(
         }
         (None, ..) => return None,
     };
-    let is_unfinished = manifest.is_some_and(|manifest| !manifest.complete) || !attached.pending.is_empty();
+    let is_unfinished = manifest.is_some_and(|manifest| !manifest.complete) || attached.kept_gate().is_some();
     is_unfinished.then_some(LeftWorkflow { attached, standing, is_over, is_above: false, told: 0 })
 }
 
@@ -262,6 +300,11 @@ pub(super) fn carry_out(effect: &Effect, here: &HookContext<'_>) -> io::Result<(
                 append_history(state, Path::new(project), &serde_json::to_string(&told)?)
             };
             manifests.iter().try_for_each(told)
+        }
+        Effect::RememberClosed { project, manifest, workflow, closed } => {
+            let (manifest, workflow, closed) = (manifest.clone(), workflow.clone(), closed.clone());
+            let seen = SeenClosed { manifest, workflow, closed, by: here.session.to_string() };
+            record_seen_closed(state, Path::new(project), &seen)
         }
         Effect::WriteHandoff(work) => handoff::write_now(here, work.clone()),
     }
@@ -345,6 +388,10 @@ fn read_owners(state: &StateDir, root: &Path) -> Vec<ManifestOwner> {
 
 pub fn record_owner(state: &StateDir, root: &Path, owned: &ManifestOwner) -> io::Result<()> {
     append_history(state, root, &serde_json::to_string(owned)?)
+}
+
+pub fn record_seen_closed(state: &StateDir, root: &Path, seen: &SeenClosed) -> io::Result<()> {
+    append_history(state, root, &serde_json::to_string(seen)?)
 }
 
 pub fn record_cleared_gate(state: &StateDir, root: &Path, gate: &ClearedGate) -> io::Result<()> {

@@ -1,8 +1,7 @@
 //! Locks with a time limit: the holder may be suspended. The error names the file and, if it is known, the
 //! holder.
 //!
-//! Every lock of Tidegate is taken here, apart from `claims`, whose holders do nothing but read and write
-//! one slot. A hook passes a limit below its own deadline, so that it can still answer.
+//! Every lock of Tidegate is taken here. A hook passes a limit below its own deadline, so that it can still answer.
 
 use std::error::Error;
 use std::fmt;

@@ -6,10 +6,13 @@
 
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 use tidegate_core::text::fnv;
 use tidegate_core::time::Millis;
 
+#[cfg(unix)]
+use crate::file::lock::{self, LockMode};
 #[cfg(unix)]
 use crate::file::private;
 
@@ -21,11 +24,19 @@ const MOMENT_MS: u64 = 30_000;
 
 /// `via` names the registration that asks.
 #[cfg(unix)]
-pub fn is_duplicate(session: &Path, event: &str, id: &str, via: &str, now: Millis) -> io::Result<bool> {
+pub fn is_duplicate(
+    session: &Path,
+    event: &str,
+    id: &str,
+    via: &str,
+    now: Millis,
+    patience: Duration,
+) -> io::Result<bool> {
     use std::os::unix::fs::FileExt;
 
-    let file = private::open_lock_file(&session.join("claims"))?;
-    file.lock()?;
+    let path = session.join("claims");
+    let file = private::open_lock_file(&path)?;
+    lock::wait_for(&file, &path, LockMode::Exclusive, patience)?;
     let (key, owner) = (hash_parts(&[event, id]), hash_parts(&[via]));
     let offset = key % SLOTS * SLOT_BYTES;
     let mut slot = [0; SLOT_BYTES as usize];
@@ -56,7 +67,7 @@ pub fn last_heard(_: &Path) -> Option<Millis> {
 
 /// Not needed where the client runs one registration only.
 #[cfg(not(unix))]
-pub fn is_duplicate(_: &Path, _: &str, _: &str, _: &str, _: Millis) -> io::Result<bool> {
+pub fn is_duplicate(_: &Path, _: &str, _: &str, _: &str, _: Millis, _: Duration) -> io::Result<bool> {
     Ok(false)
 }
 
@@ -72,8 +83,9 @@ mod tests {
     #[test]
     fn the_second_registration_is_a_duplicate_and_the_first_is_not() {
         let folder = tempfile::tempdir().unwrap();
-        let ask =
-            |id: &str, via: &str, now| is_duplicate(folder.path(), "Stop", id, via, Millis(now)).unwrap();
+        let ask = |id: &str, via: &str, now| {
+            is_duplicate(folder.path(), "Stop", id, via, Millis(now), lock::PATIENCE).unwrap()
+        };
         assert!(!ask("p1", "init", 5));
         assert!(ask("p1", "plugin", 5));
         assert!(!ask("p1", "init", 6));

@@ -191,9 +191,9 @@ fn unnamed_sign(path: &Path) -> PathBuf {
 
 fn save_at(path: &Path, edits: &[Mark]) -> io::Result<()> {
     loop {
-        let mut file = append::open(path)?;
-        append::lines(&mut file, &format!("\n{}", write_lines(edits)))
-            .inspect_err(|_| drop(append::open(&unnamed_sign(path))))?;
+        let sign = |_: &io::Error| drop(append::open(&unnamed_sign(path)));
+        let mut file = append::open(path).inspect_err(sign)?;
+        append::lines(&mut file, &format!("\n{}", write_lines(edits))).inspect_err(sign)?;
         // Another process may have collected the file after it was opened, without these lines. Twice does no harm.
         if is_still_at(&file, path)? {
             return Ok(());

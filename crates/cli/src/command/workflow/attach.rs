@@ -50,15 +50,19 @@ pub(super) fn run(args: &Args) -> Outcome {
     let closed = place.closed_gate();
     let is_moved = matches!(closed, Some(ClosedGate::Lost(_, Loss::Gone)))
         && before.is_some_and(|before| has_its_gates(before, &standing, manifest));
-    if let Some(closed) = closed.as_ref().filter(|_| !is_same && !is_moved) {
-        return Err(unfinished_workflow(closed.gate().number));
+    if let Some(gate) = place.gate_to_keep().filter(|_| !is_same && !is_moved) {
+        return Err(unfinished_workflow(gate));
     }
     place.record_owner(&standing, Some(&session.id))?;
     let new = match before.filter(|_| closed.is_some()) {
         Some(before) if is_same => before.clone(),
-        Some(before) => AttachedWorkflow { manifest: standing.path.clone(), ..before.clone() },
+        Some(before) => {
+            place.release(before)?;
+            AttachedWorkflow { manifest: standing.path.clone(), ..before.clone() }
+        }
         None => standing.attach(manifest, None, place.project.here.now),
     };
+    place.remember_closed(&standing, &new.pending)?;
     place.append_mark(&session.id, WorkflowMark::Workflow(Box::new(new)).into())?;
     place.record_command(
         &format!("attach {}", standing.path),
@@ -74,7 +78,8 @@ pub(super) fn run(args: &Args) -> Outcome {
 fn has_its_gates(before: &AttachedWorkflow, standing: &WorkflowStanding, manifest: &Manifest) -> bool {
     let pending = standing.pending_gates();
     let is_pending = |known: &PendingGate| pending.contains(&known.gate());
-    before.workflow == manifest.name && before.pending.iter().all(is_pending)
+    let is_due = |known: &PendingGate| is_pending(known) || manifest.current == Some(known.after);
+    before.workflow == manifest.name && before.pending.iter().all(is_pending) && before.due.iter().all(is_due)
 }
 
 pub(super) fn print_attached(

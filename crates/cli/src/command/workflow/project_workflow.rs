@@ -11,7 +11,9 @@ use tidegate_core::feature::workflow::closed::{ClosedGate, PendingGate};
 use tidegate_core::feature::workflow::marks::Mark as WorkflowMark;
 use tidegate_core::feature::workflow::policy::ID;
 use tidegate_core::feature::workflow::settings::WorkflowMode;
-use tidegate_core::feature::workflow::standing::{ClearedGate, GateContext, ManifestOwner, WorkflowStanding};
+use tidegate_core::feature::workflow::standing::{
+    ClearedGate, GateContext, ManifestOwner, SeenClosed, WorkflowStanding,
+};
 use tidegate_core::feature::workflow::{AttachedWorkflow, Gate, Manifest, Workflow};
 use tidegate_core::pipeline::record::Deeds;
 use tidegate_core::text::yaml::Unfit;
@@ -191,6 +193,7 @@ impl ProjectWorkflow {
             session: marks.and_then(|marks| marks.session.began),
             attached: self.attached().filter(|attached| attached.manifest == standing.path),
             written: standing.written,
+            now: here.now,
         }
     }
 
@@ -273,15 +276,36 @@ impl ProjectWorkflow {
             };
         }
         if self.uses(&standing) {
-            let mark = |gate| WorkflowMark::GatePending(PendingGate::new(gate, now)).into();
-            return standing
-                .pending_gates()
-                .into_iter()
-                .try_for_each(|gate| self.append_mark(&session.id, mark(gate)));
+            let closed = standing.closed_gates(now);
+            self.remember_closed(&standing, &closed)?;
+            let mark = |gate| WorkflowMark::GatePending(gate).into();
+            return closed.into_iter().try_for_each(|gate| self.append_mark(&session.id, mark(gate)));
         }
         self.record_owner(&standing, Some(&session.id))?;
         let new = standing.attach(manifest, None, now);
+        self.remember_closed(&standing, &new.pending)?;
         self.append_mark(&session.id, WorkflowMark::Workflow(Box::new(new)).into())
+    }
+
+    /// For the case that the session's marks are lost.
+    pub(super) fn remember_closed(
+        &self,
+        standing: &WorkflowStanding,
+        closed: &[PendingGate],
+    ) -> Result<(), CliError> {
+        let Some(session) = self.session.as_ref().filter(|_| !closed.is_empty()) else { return Ok(()) };
+        let workflow = standing.manifest.as_ref().map(|manifest| manifest.name.clone()).unwrap_or_default();
+        let (manifest, closed) = (standing.path.clone(), closed.to_vec());
+        let seen = SeenClosed { manifest, workflow, closed, by: session.id.to_string() };
+        let state = &self.project.here.state;
+        workflow::record_seen_closed(state, Path::new(&standing.root), &seen).map_err(|error| {
+            let path = &standing.path;
+            CliError::new(both!(
+                "cannot record the checkpoints of {path}: {error}",
+                "{path} のチェックポイントを記録できません: {error}"
+            ))
+            .hint(both!("run the command again", "もう一度実行してください"))
+        })
     }
 
     /// This session stops using the manifest, and the next one does not take it over.
@@ -336,6 +360,18 @@ impl ProjectWorkflow {
         let attached = self.attached()?;
         let known = self.look_up(Path::new(&attached.project), Path::new(&attached.manifest));
         attached.closed_gate(&known, self.session.as_ref()?.id.as_str(), self.project.here.now)
+    }
+
+    /// The checkpoint that does not allow another workflow in this session: a closed one, and for an agent also one whose phase
+    /// the session has reached.
+    pub(super) fn gate_to_keep(&self) -> Option<usize> {
+        if !approval::is_by_agent(&self.project.here.env) {
+            return self.closed_gate().map(|closed| closed.gate().number);
+        }
+        let attached = self.attached()?;
+        let known = self.look_up(Path::new(&attached.project), Path::new(&attached.manifest));
+        let session = self.session.as_ref()?.id.as_str();
+        attached.gate_to_keep(&known, session, self.project.here.now).map(|gate| gate.number)
     }
 
     /// The next checkpoint that an agent would leave behind.

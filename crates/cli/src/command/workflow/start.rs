@@ -62,8 +62,8 @@ pub(super) fn run(args: &Args) -> Outcome {
         ))
         .hint(both!("use letters, digits, `-`, `_` and `.`", "文字、数字、`-`、`_`、`.` を使ってください")));
     }
-    if let Some(closed) = place.closed_gate() {
-        return Err(unfinished_workflow(closed.gate().number));
+    if let Some(gate) = place.gate_to_keep() {
+        return Err(unfinished_workflow(gate));
     }
     let text = manifest::new_manifest(id, &args.workflow, &definition, here.now);
     let path = workflow::create(&here.state, &place.project.root, id, &text).map_err(|error| {

@@ -12,6 +12,7 @@ use crate::transcript::{Transcript, addressed, answer};
 
 mod closed;
 mod continued;
+mod own_record;
 
 const PATH: &str = ".claude/.output/features/x/MANIFEST.yaml";
 

@@ -58,7 +58,7 @@ pub struct GateMoment {
     pub used_pct: Option<u64>,
     /// When the phase was observed to begin.
     pub began: Option<Millis>,
-    /// When the phase was observed to end.
+    /// When the session first saw the phase to be over.
     pub ended: Option<Millis>,
     /// The last compaction.
     pub boundary: Option<Millis>,
@@ -334,8 +334,8 @@ impl GateCase<'_> {
     fn compaction(&self) -> StepFinding {
         let GateMoment { strict, level, .. } = *self.moment;
         let wanted = strict || level.is_some_and(|level| level >= COMPACTS_FROM);
-        // Observation takes precedence over the manifest.
-        let ended = self.moment.ended.or(self.section.ended);
+        // The manifest's own time could be set so that any session is a new one.
+        let ended = self.moment.ended;
         let is_since = |at: Option<Millis>| ended.zip(at).is_some_and(|(ended, at)| at >= ended);
         if is_since(self.moment.boundary) {
             return StepFinding::Met;

@@ -1,5 +1,5 @@
-//! Gates that were seen pending. A session's marks keep them, so that they stay closed when the manifest is deleted,
-//! emptied, broken or changed: whoever writes the manifest must not be able to open a gate with it.
+//! Gates that were seen pending, or whose phase was reached. A session's marks keep them, so that they stay closed when the
+//! manifest is deleted, emptied, broken or changed: whoever writes the manifest must not be able to open a gate with it.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,13 +15,22 @@ pub struct PendingGate {
     pub gate: usize,
     /// Number of the phase before it.
     pub after: usize,
-    /// Last seen pending.
+    /// Last seen so.
     pub at: Millis,
+    /// When the present run of the phase before it was first seen to be over. Marks of 0.1 do not have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<Millis>,
 }
 
 impl PendingGate {
+    /// A phase that was seen to be over at this moment.
     pub fn new(gate: Gate, at: Millis) -> PendingGate {
-        PendingGate { gate: gate.number, after: gate.after, at }
+        PendingGate { since: Some(at), ..PendingGate::due(gate, at) }
+    }
+
+    /// The phase before it is under way.
+    pub fn due(gate: Gate, at: Millis) -> PendingGate {
+        PendingGate { gate: gate.number, after: gate.after, at, since: None }
     }
 
     pub fn gate(&self) -> Gate {
@@ -112,16 +121,42 @@ impl AttachedWorkflow {
                 let blocks = |gate: &Gate| self.concerns(gate) || !standing.belongs_to_other_than(session);
                 standing.pending_gates().into_iter().find(blocks).map(ClosedGate::Pending)
             }
-            (loss, _) => Some(ClosedGate::Lost(self.pending.first()?.clone(), loss?)),
+            (loss, _) => Some(ClosedGate::Lost(self.kept_gate()?.clone(), loss?)),
         }
     }
 
-    /// Neither the manifest nor a phase or a pending gate was seen to change for a day.
+    /// The gate that stays closed without a manifest: one that was pending, else one whose phase was reached. Whether that phase
+    /// is over, only the manifest could tell.
+    pub fn kept_gate(&self) -> Option<&PendingGate> {
+        self.pending.first().or(self.due.first())
+    }
+
+    /// The gate that this session may not leave behind: a closed one, or one whose phase it has reached.
+    pub fn gate_to_keep(&self, known: &Known<WorkflowStanding>, session: &str, now: Millis) -> Option<Gate> {
+        if let Some(closed) = self.closed_gate(known, session, now) {
+            return Some(closed.gate());
+        }
+        let standing = known.value().filter(|standing| !standing.belongs_to_other_than(session))?;
+        let is_known = !self.is_untouched(known, now) && self.loss(known).is_none();
+        standing.due_gates().into_iter().next().filter(|_| is_known)
+    }
+
+    /// When this session first saw that the present run of a phase is over.
+    pub fn seen_over(&self, phase: usize) -> Option<Millis> {
+        let seen = self.seen(phase);
+        let is_of_this_run =
+            |over: &Millis| seen.and_then(|seen| seen.began).is_none_or(|began| began <= *over);
+        let noted = self.pending.iter().find(|known| known.after == phase);
+        let noted = noted.and_then(|known| known.since).filter(is_of_this_run);
+        [seen.and_then(|seen| seen.ended), noted].into_iter().flatten().min()
+    }
+
+    /// Neither the manifest nor a phase or a gate was seen to change for a day, nor the manifest to be missing.
     pub fn is_untouched(&self, known: &Known<WorkflowStanding>, now: Millis) -> bool {
         let written = known.value().and_then(|standing| standing.written);
         // The time of a file can be set to anything.
         let began = self.seen.iter().filter_map(|seen| seen.began).max();
-        let seen = self.pending.iter().map(|pending| pending.at).max();
-        written.max(seen).max(began).is_some_and(|last| now.since(last) > UNTOUCHED_MS)
+        let seen = self.pending.iter().chain(&self.due).map(|known| known.at).max();
+        written.max(seen).max(began).max(self.gone).is_some_and(|last| now.since(last) > UNTOUCHED_MS)
     }
 }

@@ -1,5 +1,6 @@
 use crate::feature::facts::Steps;
 use crate::feature::verdict::Carried;
+use crate::feature::workflow::closed::PendingGate;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
@@ -14,12 +15,17 @@ pub enum Effect {
     },
     /// This session heard of these unfinished workflows.
     RememberTold { project: String, manifests: Vec<String> },
+    /// This session saw these gates closed.
+    RememberClosed { project: String, manifest: String, workflow: String, closed: Vec<PendingGate> },
     /// Write a handoff that includes these steps.
     WriteHandoff(Vec<Steps>),
 }
 
 impl Carried for Effect {
     fn is_private(&self) -> bool {
-        matches!(self, Effect::OwnManifest { .. } | Effect::RememberTold { .. })
+        matches!(
+            self,
+            Effect::OwnManifest { .. } | Effect::RememberTold { .. } | Effect::RememberClosed { .. }
+        )
     }
 }

@@ -10,6 +10,8 @@ pub struct WorkflowFacts {
     pub standing: Known<WorkflowStanding>,
     /// Read only when a session starts.
     pub left: Vec<LeftWorkflow>,
+    /// The session's marks have no workflow, although it saw gates closed that did not open since: as it knew them.
+    pub recovered: Option<Box<AttachedWorkflow>>,
     /// The skill that is about to be invoked runs in an agent of its own.
     pub forks: bool,
 }

@@ -22,6 +22,8 @@ pub enum Mark {
     AgentRetried(u64),
     /// This gate blocks agents.
     GatePending(PendingGate),
+    /// The phase before this gate was reached.
+    GateDue(PendingGate),
     /// This gate was passed or skipped.
     GateOpen(usize),
     ManifestGone(Millis),
@@ -52,6 +54,7 @@ impl RoomMarks for Marks {
                 self.change(|workflow| workflow.failed.retain(|known| *known != work));
             }
             Mark::GatePending(gate) => self.change(|workflow| workflow.close(gate)),
+            Mark::GateDue(gate) => self.change(|workflow| workflow.expect(gate)),
             Mark::GateOpen(gate) => self.change(|workflow| workflow.open(gate)),
             Mark::ManifestGone(at) => self.change(|workflow| workflow.gone = Some(at)),
             Mark::WorkflowLeft => self.attached = None,
@@ -84,7 +87,7 @@ impl Marks {
 #[cfg(test)]
 pub(in crate::feature) mod tests {
     use super::*;
-    use crate::feature::workflow::SeenPhase;
+    use crate::feature::workflow::{Gate, SeenPhase};
     use proptest::prelude::*;
 
     pub(in crate::feature) fn mark() -> impl Strategy<Value = Mark> {
@@ -104,8 +107,11 @@ pub(in crate::feature) mod tests {
                 })),
             (0usize..40).prop_map(Mark::CompactionNoted),
             (0u64..3).prop_map(Mark::AgentFailed),
-            (1usize..4, 0u64..1 << 40).prop_map(|(gate, at)| {
-                Mark::GatePending(PendingGate { gate, after: gate * 5, at: Millis(at) })
+            (1usize..4, 0u64..1 << 40).prop_map(|(number, at)| {
+                Mark::GatePending(PendingGate::new(Gate { number, after: number * 5 }, Millis(at)))
+            }),
+            (1usize..4, 0u64..1 << 40).prop_map(|(number, at)| {
+                Mark::GateDue(PendingGate::due(Gate { number, after: number * 5 }, Millis(at)))
             }),
             (1usize..4).prop_map(Mark::GateOpen),
             (0u64..1 << 40).prop_map(|at| Mark::ManifestGone(Millis(at))),

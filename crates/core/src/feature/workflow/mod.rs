@@ -95,6 +95,9 @@ pub struct AttachedWorkflow {
     /// Gates that were seen pending and not seen open since.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pending: Vec<PendingGate>,
+    /// Gates whose phase was reached, and that were seen neither pending nor open since.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub due: Vec<PendingGate>,
     /// When the manifest was last seen missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gone: Option<Millis>,
@@ -122,6 +125,14 @@ pub struct SeenPhase {
     /// A compaction was requested at its end, without a gate there.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub asked: bool,
+}
+
+/// In the order of the phases.
+fn keep_gate(gates: &mut Vec<PendingGate>, new: PendingGate) {
+    gates.retain(|known| known.gate != new.gate);
+    gates.push(new);
+    gates.sort_by_key(|known| known.after);
+    gates.truncate(PENDING_KEPT);
 }
 
 /// A manifest shows a new phase.
@@ -175,16 +186,19 @@ impl AttachedWorkflow {
         self.below || self.saw_pending(gate.number) || self.seen(gate.after).is_some()
     }
 
-    /// In the order of the phases.
     pub fn close(&mut self, new: PendingGate) {
-        self.pending.retain(|known| known.gate != new.gate);
-        self.pending.push(new);
-        self.pending.sort_by_key(|known| known.after);
-        self.pending.truncate(PENDING_KEPT);
+        self.due.retain(|known| known.gate != new.gate);
+        keep_gate(&mut self.pending, new);
+    }
+
+    /// Its phase was reached.
+    pub fn expect(&mut self, new: PendingGate) {
+        keep_gate(&mut self.due, new);
     }
 
     pub fn open(&mut self, gate: usize) {
         self.pending.retain(|known| known.gate != gate);
+        self.due.retain(|known| known.gate != gate);
     }
 
     /// The facts to keep across a compaction.

@@ -6,6 +6,7 @@ use crate::feature::facts::Steps;
 use crate::feature::workflow::check;
 use crate::feature::workflow::check::{GateMoment, GateReport, NamedFile};
 use crate::feature::workflow::closed::PendingGate;
+use crate::feature::workflow::manifest::is_finished;
 use crate::feature::workflow::{AttachedWorkflow, Gate, Manifest, ManifestDamage, PhaseBegan, WorkflowPhase};
 use crate::time::Millis;
 
@@ -47,6 +48,16 @@ pub struct ManifestTold {
     pub manifest: String,
     pub told: String,
     pub at: Millis,
+}
+
+/// A session saw gates closed. Its marks have them, too, but could be lost.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeenClosed {
+    pub manifest: String,
+    pub workflow: String,
+    pub closed: Vec<PendingGate>,
+    /// The session.
+    pub by: String,
 }
 
 /// A gate that was passed, or skipped with a person's consent.
@@ -97,20 +108,52 @@ impl WorkflowStanding {
         self.owner.as_deref().is_some_and(|owner| owner != session)
     }
 
-    /// Gates that were not cleared: those before the phase under way, and those that the session saw pending. Going back,
-    /// `status: complete` and `status: skipped` of the phase before a gate do not open it.
+    /// Gates that were not cleared: those before the phase under way, those that the session saw pending, and in a manifest that
+    /// calls itself complete those whose phase the session has reached. Going back, `status: complete` and `status: skipped` of the
+    /// phase before a gate do not open it.
     pub fn pending_gates(&self) -> Vec<Gate> {
         let Ok(manifest) = &self.manifest else { return Vec::new() };
         let attached = self.attached.as_ref();
         let was_pending = |gate: &Gate| attached.is_some_and(|attached| attached.saw_pending(gate.number));
         let is_pending = |gate: &Gate| {
-            (was_pending(gate) || manifest.is_past(gate.after)) && self.clearance(gate.number).is_none()
+            let is_over = manifest.is_past(gate.after) || manifest.complete && self.has_reached(gate.after);
+            (was_pending(gate) || is_over) && self.clearance(gate.number).is_none()
         };
         manifest.workflow.gates().into_iter().filter(is_pending).collect()
     }
 
+    fn has_reached(&self, phase: usize) -> bool {
+        self.attached.as_ref().is_some_and(|attached| attached.seen(phase).is_some())
+    }
+
+    /// Gates that were not cleared, and whose phase the session has reached.
+    pub fn due_gates(&self) -> Vec<Gate> {
+        let Ok(manifest) = &self.manifest else { return Vec::new() };
+        let is_due = |gate: &Gate| {
+            let is_reached = manifest.current == Some(gate.after) || self.has_reached(gate.after);
+            is_reached && self.clearance(gate.number).is_none()
+        };
+        manifest.workflow.gates().into_iter().filter(is_due).collect()
+    }
+
+    /// Pending gates for the marks, with the moment at which their phase was first seen to be over. A gate that only a manifest's
+    /// early end makes pending is due, no more: the end may be a mistake.
+    pub fn closed_gates(&self, now: Millis) -> Vec<PendingGate> {
+        let attached = self.attached.as_ref();
+        let note = |gate: Gate| {
+            let known = attached.and_then(|attached| attached.seen_over(gate.after));
+            let is_past = || self.manifest.as_ref().is_ok_and(|manifest| manifest.is_past(gate.after));
+            let since = known.or_else(|| is_past().then_some(now));
+            let is_closed =
+                since.is_some() || attached.is_some_and(|attached| attached.saw_pending(gate.number));
+            is_closed.then(|| PendingGate { since, ..PendingGate::due(gate, now) })
+        };
+        self.pending_gates().into_iter().filter_map(note).collect()
+    }
+
     /// The marks of a session that enters this workflow. `began` is the start of its phase, if observed.
     pub fn attach(&self, manifest: &Manifest, began: Option<Millis>, now: Millis) -> AttachedWorkflow {
+        let before = self.attached.as_ref().filter(|before| before.workflow == manifest.name);
         let mut new = AttachedWorkflow {
             project: self.root.clone(),
             manifest: self.path.clone(),
@@ -118,14 +161,20 @@ impl WorkflowStanding {
             of: manifest.workflow.phases.len(),
             gone: self.attached.as_ref().and_then(|attached| attached.gone),
             below: self.attached.as_ref().is_some_and(|attached| attached.below),
+            seen: before.map(|before| before.seen.clone()).unwrap_or_default(),
             ..AttachedWorkflow::default()
         };
         if let Some(number) = manifest.current {
             let name = manifest.workflow.phase(number).map(|phase| phase.name.clone()).unwrap_or_default();
             new.begin(&PhaseBegan { number, name, at: began, level: None, asked: false });
         }
-        for gate in self.pending_gates() {
-            new.close(PendingGate::new(gate, now));
+        for gate in self.closed_gates(now) {
+            new.close(gate);
+        }
+        for gate in self.due_gates() {
+            if !new.saw_pending(gate.number) {
+                new.expect(PendingGate::due(gate, now));
+            }
         }
         new
     }
@@ -170,23 +219,36 @@ impl WorkflowStanding {
         })
     }
 
-    /// Phases for a handoff, with their pending gates.
+    /// Phases for a handoff, with their gates. A status is the manifest's word, which whoever writes it can choose; that a gate was
+    /// passed is Tidegate's.
     pub fn steps(&self) -> Option<Steps> {
-        let manifest = self.manifest.as_ref().ok().filter(|manifest| !manifest.complete)?;
         let pending = self.pending_gates();
+        let keeps_gate = self.attached.as_ref().is_some_and(|attached| attached.kept_gate().is_some());
+        let is_open = |manifest: &&Manifest| !manifest.complete || keeps_gate;
+        let manifest = self.manifest.as_ref().ok().filter(is_open)?;
         let step = |(at, phase): (usize, &WorkflowPhase)| {
             let number = at + 1;
             let section = manifest.section(number);
             let status = section.and_then(|section| section.status.clone());
             let by_place = || match manifest.current {
-                Some(current) if number < current => "done",
+                Some(current) if number < current => "left behind, without a status",
                 Some(current) if number == current => "under way",
                 _ => "not begun",
             };
-            let mut told = status.unwrap_or_else(|| by_place().to_owned());
-            if pending.iter().any(|gate| gate.after == number) {
-                told.push_str(", its checkpoint is not passed yet");
-            }
+            let mut told = match status {
+                Some(status) if is_finished(&status) => format!("{status}, as the manifest says"),
+                Some(status) => status,
+                None => by_place().to_owned(),
+            };
+            let gate = manifest.workflow.gates().into_iter().find(|gate| gate.after == number);
+            told += match gate.map(|gate| self.clearance(gate.number)) {
+                Some(Some(cleared)) if cleared.skipped => "; a person skipped its checkpoint",
+                Some(Some(_)) => "; its checkpoint was passed",
+                Some(None) if pending.iter().any(|gate| gate.after == number) => {
+                    "; its checkpoint is not passed yet"
+                }
+                _ => "",
+            };
             (format!("{number} {}", phase.title()), told)
         };
         let steps = manifest.workflow.phases.iter().enumerate().map(step).collect();
@@ -214,6 +276,7 @@ pub struct GateContext<'a> {
     pub attached: Option<&'a AttachedWorkflow>,
     /// When the manifest was last written.
     pub written: Option<Millis>,
+    pub now: Millis,
 }
 
 impl GateContext<'_> {
@@ -226,7 +289,8 @@ impl GateContext<'_> {
             level: self.level.max(then),
             used_pct: self.used_pct,
             began: seen.and_then(|seen| seen.began),
-            ended: seen.and_then(|seen| seen.ended),
+            // A phase that was not seen to be over before is seen so now.
+            ended: self.attached.map(|attached| attached.seen_over(phase).unwrap_or(self.now)),
             boundary: self.boundary,
             session: self.session,
             skill: seen.is_some_and(|seen| seen.skill),

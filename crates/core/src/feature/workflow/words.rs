@@ -102,6 +102,28 @@ pub(super) fn manifest_lost(lang: Lang, gate: usize, manifest: &str, loss: &Loss
     }
 }
 
+/// The session's marks do not have its workflow any more. `is_usable` if they can have it again.
+pub(super) fn recovered(lang: Lang, gate: usize, manifest: &str, is_usable: bool) -> String {
+    match (lang, is_usable) {
+        (Lang::En, true) => format!(
+            "Tidegate: part of this session's own record was lost. Checkpoint {gate} of {manifest} stays closed. Leave the workflow: \
+             `tidegate workflow detach`."
+        ),
+        (Lang::En, false) => format!(
+            "Tidegate cannot read this session's own record. Checkpoint {gate} of {manifest} stays closed. Details: `tidegate doctor`. \
+             Skip: `tidegate off {ID} --for 1h`."
+        ),
+        (Lang::Ja, true) => format!(
+            "Tidegate: このセッションの記録の一部が失われました。{manifest} のチェックポイント{gate}は閉じたままにします。ワークフローを\
+             やめるには: `tidegate workflow detach`。"
+        ),
+        (Lang::Ja, false) => format!(
+            "Tidegate: このセッションの記録を読めません。{manifest} のチェックポイント{gate}は閉じたままにします。詳細: \
+             `tidegate doctor`、スキップ: `tidegate off {ID} --for 1h`。"
+        ),
+    }
+}
+
 /// Its last phase has ended.
 pub(super) fn complete(lang: Lang, manifest: &Manifest) -> String {
     let (workflow, of) = (&manifest.name, manifest.workflow.phases.len());

@@ -84,7 +84,7 @@ pub(super) fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'
             }
         }
         MESSAGE_TOOL => {
-            if gives_work(&known(input)) {
+            if gives_work(&known(input), payload.agent_id.get().is_some()) {
                 Action::Message
             } else {
                 Action::Other
@@ -107,12 +107,13 @@ pub(super) fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'
     }
 }
 
-/// Not an answer to whoever started this agent, and not the end of another one.
-fn gives_work(input: &ToolInput<'_>) -> bool {
+/// Not an answer to whoever started this agent, and not the end of another one. An agent can have the name of the one above, which
+/// in the main thread means that agent.
+fn gives_work(input: &ToolInput<'_>, by_agent: bool) -> bool {
     let is_end =
         |message: &SentMessage<'_>| message.kind.get().is_some_and(|kind| kind.starts_with("shutdown_"));
     let is_above = |to: &Cow<'_, str>| matches!(to.as_ref(), "main" | "team-lead");
-    !input.message.get().is_some_and(is_end) && !input.to.get().is_some_and(is_above)
+    !input.message.get().is_some_and(is_end) && !(by_agent && input.to.get().is_some_and(is_above))
 }
 
 fn shell_command<'a>(

@@ -42,6 +42,12 @@ pub(crate) struct Draft {
     began: Vec<usize>,
     /// Gates that were seen pending.
     pending: Vec<usize>,
+    /// Gates whose phase was reached.
+    due: Vec<usize>,
+    /// The session's marks are lost, and only the project's own history knows its gates.
+    lost_marks: bool,
+    /// When the session began.
+    session: Option<Millis>,
     /// The manifest is a link to that of another workflow.
     linked: bool,
     /// The manifest was seen missing.
@@ -99,6 +105,12 @@ pub(super) static WORKFLOW_GATE: Room = Room {
             other => panic!("no such event: {other}"),
         }),
         ("manifest then", manifest_then),
+        ("marks", |case, cell| match cell {
+            "whole" => {}
+            "lost" => case.workflow.lost_marks = true,
+            "unreadable" => (case.workflow.lost_marks, case.marks_broken) = (true, true),
+            other => panic!("no such marks: {other}"),
+        }),
         ("made anew", made_anew),
         ("left", left),
         ("starts", |case, cell| {
@@ -171,6 +183,7 @@ fn section(cell: &str) -> String {
         "whole" => WHOLE.to_owned(),
         "complete, no output" => "    status: complete\n".to_owned(),
         "skipped" => "    status: skipped\n".to_owned(),
+        "under way" => "    status: in_progress\n".to_owned(),
         "begun, then skipped" => {
             format!("    status: skipped\n    started_at: \"{}\"\n", BEGAN.iso_seconds())
         }
@@ -231,6 +244,9 @@ impl Draft {
             let gate = Workflow::default().gate(*gate).expect("a gate");
             attached.close(PendingGate::new(gate, ENDED));
         }
+        for gate in &self.due {
+            attached.expect(PendingGate::due(Workflow::default().gate(*gate).expect("a gate"), ENDED));
+        }
         attached.gone = self.gone.then_some(ENDED);
         attached.below = self.below;
         (!self.began.is_empty()).then_some(attached)
@@ -250,8 +266,13 @@ fn finish(case: &mut Situation) {
         Known::Absent => Known::Absent,
         Known::Broken(why) => Known::Broken(why),
     };
-    let attached = draft.attached().map(|attached| WorkflowMark::Workflow(Box::new(attached)).into());
-    case.marks.splice(0..0, attached);
+    let mut attached = draft.attached();
+    if draft.lost_marks {
+        case.facts.workflow.recovered = attached.take().map(Box::new);
+    }
+    let began = draft.session.map(|at| SessionMark::Began { at }.into());
+    let attached = attached.map(|attached| WorkflowMark::Workflow(Box::new(attached)).into());
+    case.marks.splice(0..0, began.into_iter().chain(attached));
 }
 
 fn passed(gate: usize) -> ClearedGate {
@@ -319,6 +340,24 @@ fn since_phase_3(case: &mut Situation, cell: &str) {
     draft.phase = "4".into();
     draft.began = vec![3];
     draft.cleared_gates.clear();
+    // The session began between the phase and what the manifest says of it.
+    draft.session = Some(BEGAN);
+    if let Some((_, told)) = cell.split_once("the manifest says ") {
+        draft.phase = "3".into();
+        draft.more = "gates: {1: {status: passed}}\n";
+        let completed = match told.trim_end_matches(", seen before").trim_end_matches(", compacted") {
+            "it ended long before" => format!("    completed_at: \"{}\"\n", CREATED.iso_seconds()),
+            "nothing of its end" => String::new(),
+            other => panic!("the manifest cannot say {other}"),
+        };
+        let text = draft.text().replace("  5_complexity", &format!("{completed}  5_complexity"));
+        draft.text = Some(Known::Value(text));
+        draft.pending = if told.contains("seen before") { vec![1] } else { Vec::new() };
+        if told.ends_with("compacted") {
+            case.mark(SessionMark::Boundary(Millis(ENDED.0 + 5000)));
+        }
+        return;
+    }
     let level = cell.starts_with("it ended at 80%").then_some(80);
     case.mark(WorkflowMark::PhaseBegan(PhaseBegan { level, ..began(4, ENDED) }));
     if cell.contains("compacted") {
@@ -463,7 +502,42 @@ fn manifest_then(case: &mut Situation, cell: &str) {
             draft.cleared_gates = vec![passed(1)];
             None
         }
-        other => panic!("no such manifest: {other}"),
+        in_phase_3 => {
+            let then = in_phase_3
+                .strip_prefix("in phase 3, ")
+                .unwrap_or_else(|| panic!("no such manifest: {in_phase_3}"));
+            (draft.began, draft.pending, draft.due) = (vec![3], Vec::new(), vec![1]);
+            (draft.phase, draft.section) = ("3".into(), "under way".into());
+            match then {
+                "then gone" => Some(Known::Absent),
+                "then a link out of the project" => Some(Known::Broken("it leads out of the project".into())),
+                "then torn" => Some(Known::Value("current_phase: 3\nphases: {".into())),
+                "then of another workflow" => {
+                    Some(Known::Value("workflow: release\ncurrent_phase: 3\n".into()))
+                }
+                "then complete" => {
+                    draft.more = "status: complete\n";
+                    None
+                }
+                "then complete at phase 16" => Some(Known::Value(
+                    "status: complete\ncurrent_phase: 16\nphases: {16: {status: complete}}\n".into(),
+                )),
+                "still" => None,
+                "then begun anew" => {
+                    draft.phase = "1".into();
+                    None
+                }
+                "then back at phase 1, then gone" => {
+                    draft.began = vec![3, 1];
+                    Some(Known::Absent)
+                }
+                "passed, then gone" => {
+                    draft.due.clear();
+                    Some(Known::Absent)
+                }
+                other => panic!("no such manifest: {other}"),
+            }
+        }
     };
 }
 
@@ -546,6 +620,10 @@ fn what(case: &mut Situation, cell: &str) {
         "a gate" => gate("complete, no output"),
         "a gate with everything" => gate("whole"),
         "a gate whose manifest is gone" => manifest_then(case, "gone"),
+        "a gate that only the project's history knows" => {
+            manifest_then(case, "gone");
+            case.workflow.lost_marks = true;
+        }
         "a gate whose manifest names another workflow" => manifest_then(case, "of another workflow"),
         "an agent that failed" => agent(case, "fix the parser: failed"),
         "a workflow taken over" => {
@@ -588,6 +666,7 @@ fn notes(decided: &Decided) -> String {
         }
         Effect::Mark(Mark::Workflow(WorkflowMark::WorkflowLeft)) => Some("left".to_owned()),
         Effect::Mark(Mark::Workflow(WorkflowMark::GateOpen(gate))) => Some(format!("gate {gate} open")),
+        Effect::Mark(Mark::Workflow(WorkflowMark::GateDue(gate))) => Some(format!("gate {} due", gate.gate)),
         Effect::Mark(Mark::Workflow(WorkflowMark::Workflow(new))) => {
             Some(format!("attached to phase {}", new.current().expect("a phase").number))
         }

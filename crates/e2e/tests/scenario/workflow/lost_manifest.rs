@@ -90,6 +90,34 @@ fn await_next_second(written: &Path) {
     }
 }
 
+/// No checkpoint was seen closed: the manifest goes while the phase before it is under way, and another workflow does not begin.
+#[test]
+fn a_checkpoint_of_the_phase_under_way_stays_due() {
+    let home = Home::new();
+    let tidegate = Tidegate::init_with(&home, &["--with", "workflow"]);
+    let script = Script::new()
+        .main(gate("start x").used(20_000))
+        .main(phase(3).used(20_500))
+        .main(Reply::agent("IN TIME").used(21_000))
+        .subagent("IN TIME", Reply::text("found").used(9_000))
+        .main(gate("start y").used(21_500))
+        .main(Reply::bash(format!("rm {MANIFEST}")).used(22_000))
+        .main(Reply::agent("LATE").used(22_500))
+        .main(Reply::text("done").used(23_000));
+    let model = Model::start(script);
+    launch(&home, &model).on(SONNET_4_5).ask("go through the phases");
+    tidegate.assert_unfailing();
+    let requests = model.main_requests();
+    let refused = requests[4].last_tool_result();
+    assert!(
+        refused.is_error && refused.text.contains("checkpoint 1 of this session's workflow"),
+        "{refused:?}"
+    );
+    assert!(model.last_main().last_tool_result().is_error, "the checkpoint stays due");
+    assert_eq!(spawns(&tidegate), ["there is room for agents", LOST]);
+    model.finish();
+}
+
 /// A manifest of the same name is another one: the checkpoint that passed is closed again.
 #[test]
 fn a_manifest_made_anew_inherits_nothing() {

@@ -96,13 +96,21 @@ fn a_skill_that_runs_in_an_agent_waits_too() {
         home.write(format!(".claude/skills/{name}/SKILL.md"), &text);
     };
     skill("map-apart", "context: fork\n");
+    skill("map-folded", "context: >-\n  fork\n");
     skill("map-here", "");
+    home.write(
+        ".claude/skills/map-flow/SKILL.md",
+        "---\n{name: map-flow, description: Maps the code., context: fork}\n---\n\nMap the code.\n",
+    );
     let invoke = |name: &str| Reply::tool("Skill", json!({ "skill": name }));
     let script = Script::new()
         .main(gate("start x").used(20_000))
         .main(phase(4).used(21_000))
         .main(invoke("map-here").used(22_000))
         .main(invoke("map-apart").used(22_500))
+        .main(invoke("map-folded").used(22_600))
+        .main(invoke("map-flow").used(22_700))
+        .main(invoke(" map-apart ").used(22_800))
         .main(Reply::text("done").used(23_000));
     let model = Model::start(script);
     launch(&home, &model)
@@ -111,8 +119,9 @@ fn a_skill_that_runs_in_an_agent_waits_too() {
         .argument("Skill")
         .ask("go through the phases");
     tidegate.assert_unfailing();
-    assert_denied(&model.last_main());
-    assert_eq!(found(&tidegate, "Skill"), ["the skill starts no agent", PENDING]);
+    let requests = model.main_requests();
+    requests[requests.len() - 4..].iter().for_each(assert_denied);
+    assert_eq!(found(&tidegate, "Skill"), ["the skill starts no agent", PENDING, PENDING, PENDING, PENDING]);
     model.finish();
 }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tidegate_core::text::skill_name::OWN_PREFIX;
+use tidegate_core::text::yaml;
 
 use crate::file::bounded;
 
@@ -38,7 +39,9 @@ pub fn invocable_name(name: &str, folders: &[PathBuf]) -> String {
 /// Whether the client runs it in an agent of its own (`context: fork`). Its built-in skills have no file to look at.
 pub fn runs_in_agent(name: &str, folders: &[PathBuf], host: Option<&Path>) -> bool {
     let is_safe = |part: &str| !part.is_empty() && !part.contains(['/', '\\']) && !part.starts_with('.');
-    let parts: Vec<&str> = name.split(':').collect();
+    // Blanks around a name are no obstacle for the client.
+    let name = name.trim();
+    let parts: Vec<&str> = name.strip_prefix('/').unwrap_or(name).split(':').map(str::trim).collect();
     let below = if parts.len() > 1 { &parts[1..] } else { &parts[..] };
     if !below.iter().copied().all(is_safe) {
         return false;
@@ -68,20 +71,38 @@ fn forks(file: &Path) -> bool {
     }
 }
 
-/// By the lines between `---` at the beginning.
+/// By the YAML between `---` at the beginning. The client may read more than [`yaml`] does, so a head that is not readable, has a
+/// merged map or an unusual value does not show that the skill stays in this session.
 fn forks_by_head(text: &[u8]) -> bool {
     let text = String::from_utf8_lossy(text);
-    let mut lines = text.trim_start_matches('\u{feff}').lines();
-    if lines.next().map(str::trim_end) != Some("---") {
+    let Some(head) = head(&text) else { return false };
+    if head.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#')) {
         return false;
     }
-    lines.take_while(|line| line.trim_end() != "---").any(|line| {
-        let Some((key, value)) = line.split_once(':').filter(|_| !line.starts_with([' ', '\t'])) else {
-            return false;
-        };
-        let bare = |part: &str| part.trim().trim_matches(['"', '\'']).to_owned();
-        bare(key) == "context" && bare(value.split(" #").next().unwrap_or_default()) == "fork"
+    let Ok(head) = yaml::parse(head) else { return true };
+    head.entries().iter().any(|(key, value)| match key.key().map(str::trim) {
+        Some("context") if value.is_nothing() => false,
+        Some("context") => value.text().is_none_or(|text| text.trim().eq_ignore_ascii_case("fork")),
+        Some("<<") | None => true,
+        Some(_) => false,
     })
+}
+
+/// Up to the line that ends it, or to the end.
+fn head(text: &str) -> Option<&str> {
+    let text = text.trim_start_matches(|c: char| c == '\u{feff}' || c.is_whitespace());
+    let (first, rest) = text.split_once('\n')?;
+    if first.trim_end() != "---" {
+        return None;
+    }
+    let mut end = 0;
+    for line in rest.split_inclusive('\n') {
+        if line.trim_end() == "---" {
+            break;
+        }
+        end += line.len();
+    }
+    Some(&rest[..end])
 }
 
 /// An empty file is not a skill.
@@ -158,6 +179,22 @@ mod tests {
         put("market/one/skills/deep/SKILL.md", "---\ncontext: fork\n---\nx\n");
         put("p/.claude/skills/quoted/SKILL.md", "---\n\"context\": fork\n---\n");
         put("p/.claude/skills/spaced/SKILL.md", "---\ncontext : 'fork'\n---\n");
+        put("p/.claude/skills/flow/SKILL.md", "---\n{name: fl, context: fork}\n---\nx\n");
+        put("p/.claude/skills/folded/SKILL.md", "---\nname: f\ncontext: >-\n  fork\n---\nx\n");
+        put("p/.claude/skills/literal/SKILL.md", "---\ncontext: |\n  fork\n---\nx\n");
+        put("p/.claude/skills/anchored/SKILL.md", "---\nx: &a fork\ncontext: *a\n---\nx\n");
+        put("p/.claude/skills/merged/SKILL.md", "---\n<<: {context: fork}\n---\nx\n");
+        put("p/.claude/skills/tagged/SKILL.md", "---\n? !!str context\n: !!str fork\n---\nx\n");
+        put("p/.claude/skills/listed/SKILL.md", "---\ncontext: [fork]\n---\nx\n");
+        put("p/.claude/skills/escaped/SKILL.md", "---\n\"con\\x74ext\": \"for\\x6b\"\n---\nx\n");
+        put("p/.claude/skills/twice/SKILL.md", "---\ncontext: here\ncontext: fork\n---\nx\n");
+        put("p/.claude/skills/not yaml/SKILL.md", "---\ndescription: Use this: always\n---\nx\n");
+        put("p/.claude/skills/endless/SKILL.md", "---\ncontext: fork\n");
+        put("p/.claude/skills/late/SKILL.md", "\n---\ncontext: fork\n---\n");
+        put("p/.claude/skills/with a blank/SKILL.md", "---\ncontext: fork\n---\n");
+        put("p/.claude/skills/empty-head/SKILL.md", "---\n# nothing\n---\nx\n");
+        put("p/.claude/skills/inline/SKILL.md", "---\ncontext: inline\n---\nx\n");
+        put("p/.claude/skills/null/SKILL.md", "---\ncontext:\n---\nx\n");
         put("p/.claude/skills/large/SKILL.md", &"x".repeat(LARGEST as usize + 1));
         fs::create_dir_all(at("p/.claude/skills/unreadable/SKILL.md")).unwrap();
         put("p/.claude/commands/sub/inner.md", "---\ncontext: fork\n---\n");
@@ -174,6 +211,24 @@ mod tests {
             "one:deep",
             "quoted",
             "spaced",
+            "flow",
+            "folded",
+            "literal",
+            "anchored",
+            "merged",
+            "tagged",
+            "listed",
+            "escaped",
+            "twice",
+            "not yaml",
+            "endless",
+            "late",
+            "with a blank",
+            " with a blank",
+            "forked ",
+            " /forked",
+            "one: deep ",
+            "sub : inner",
             "large",
             "unreadable",
             "sub:inner",
@@ -184,6 +239,9 @@ mod tests {
         }
         for name in [
             "plain",
+            "empty-head",
+            "inline",
+            "null",
             "nested",
             "headless",
             "none",

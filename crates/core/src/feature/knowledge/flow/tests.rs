@@ -320,7 +320,12 @@ proptest! {
         let mut there = ids(&archive);
         there.dedup();
         prop_assert_eq!(there, unique);
-        prop_assert_eq!(add_to_archive(&archive, &trimmed.moved), archive);
+        prop_assert_eq!(add_to_archive(&archive, &trimmed.moved), archive.clone());
+        let unix = text.replace("\r\n", "\n");
+        for edited in [unix.replace('\n', "\r\n"), unix.replace('\n', "  \n"), unix] {
+            let again = Progress::parse(&edited).trim_to(keep).expect("as many entries");
+            prop_assert_eq!(add_to_archive(&archive, &again.moved), archive.clone());
+        }
     }
 
     #[test]

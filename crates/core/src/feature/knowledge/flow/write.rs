@@ -122,12 +122,16 @@ fn ends_blank(text: &str) -> bool {
         })
 }
 
-/// Skips entries that the archive already has.
+/// Skips entries that the archive already has: a trim that was killed left them in both files, and an editor may have changed
+/// blanks and line ends since.
 pub fn add_to_archive(archive: &str, moved: &[(EntryId, String)]) -> String {
     let style = if archive.is_empty() { moved.first().map_or("", |(_, text)| text) } else { archive };
     let newline = Newline::of(style).as_str();
     // By text and not only by id: two entries that only seem the same are both kept.
-    let key = |entry: &str| close_fences(entry.trim_end().replace("\r\n", "\n"), "\n").trim_end().to_owned();
+    let key = |entry: &str| {
+        let lines: Vec<&str> = entry.trim_end().lines().map(str::trim_end).collect();
+        close_fences(lines.join("\n"), "\n").trim_end().to_owned()
+    };
     let parsed = Progress::parse(archive);
     let mut known: BTreeSet<String> = parsed.entries.iter().map(|entry| key(entry.text(archive))).collect();
     let new = moved.iter().map(|(_, entry)| entry.trim_end()).filter(|entry| known.insert(key(entry)));

@@ -16,6 +16,7 @@ use crate::feature::marks::SessionMark;
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
 use crate::feature::workflow::check::GateReport;
 use crate::feature::workflow::closed::{Loss, PendingGate};
+use crate::feature::workflow::marks::Mark;
 use crate::feature::workflow::settings::WorkflowMode;
 use crate::feature::workflow::standing::WorkflowStanding;
 use crate::feature::workflow::{AttachedWorkflow, Gate, Manifest, effect, words};
@@ -71,7 +72,19 @@ pub(super) fn decide_spawn(
         verdict.effects.extend(gate_marks(facts, config, standing, attached));
     }
     verdict.effects.extend(gone);
+    if let Some(recovered) = facts.workflow.recovered.as_deref() {
+        verdict.effects.insert(0, Effect::mark(Mark::Workflow(Box::new(recovered.clone()))));
+        verdict.says.extend(tell_recovered(facts, recovered));
+    }
     verdict
+}
+
+/// Once, because the marks have it again afterwards, unless they cannot be used at all.
+fn tell_recovered(facts: &Facts<'_>, recovered: &AttachedWorkflow) -> Option<Say> {
+    let gate = recovered.pending.first()?.gate;
+    let is_usable = !matches!(facts.marks, Known::Broken(_));
+    let text = words::recovered(facts.lang, gate, &recovered.manifest, is_usable);
+    Some(Say { to: Audience::User, text, weight: 70, explains: true, when_said: Vec::new() })
 }
 
 /// No checkpoint was pending, and none can be seen any more. The person learns it once.

@@ -175,7 +175,9 @@ fn attach_session(facts: &Facts<'_>, manifest: &Manifest, standing: &WorkflowSta
     let new = standing.attach(manifest, None, facts.now);
     let (project, manifest) = (standing.root.clone(), standing.path.clone());
     let own = effect::Effect::OwnManifest { project, manifest };
-    let effects = vec![Effect::mark(Mark::Workflow(Box::new(new))), Effect::Workflow(own)];
+    let remembered = super::remember_pending(&new);
+    let mut effects = vec![Effect::mark(Mark::Workflow(Box::new(new))), Effect::Workflow(own)];
+    effects.extend(remembered);
     Verdict { effects, ..Verdict::silent("the workflow is this session's now") }
 }
 

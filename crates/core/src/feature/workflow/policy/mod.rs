@@ -65,11 +65,14 @@ impl Policy for WorkflowGate {
         match event.kind {
             EventKind::PreToolUse => {
                 let work = event.agent_work()?;
-                let workflow = attached.is_some();
-                if work == AgentWork::Spawn && event.is_main_thread() {
-                    return Some(Needs { meter: true, current: workflow, workflow, ..Needs::default() });
-                }
-                workflow.then(|| Needs { workflow, ..Needs::default() })
+                // Without marks, too: they could be lost.
+                let needs = Needs { workflow: true, ..Needs::default() };
+                let fills_context = work == AgentWork::Spawn && event.is_main_thread();
+                Some(if fills_context {
+                    Needs { meter: true, current: attached.is_some(), ..needs }
+                } else {
+                    needs
+                })
             }
             EventKind::PostToolUse if writes_manifest(event, attached) => {
                 let shell = event.command_line().is_some();
@@ -103,9 +106,11 @@ impl Policy for WorkflowGate {
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
+        let recovered = facts.workflow.recovered.as_deref();
         let attached = match &facts.marks {
-            Known::Value(marks) => marks.workflow.attached.as_ref(),
-            Known::Absent => None,
+            Known::Value(marks) => marks.workflow.attached.as_ref().or(recovered),
+            Known::Absent => recovered,
+            Known::Broken(_) if recovered.is_some() => recovered,
             Known::Broken(_) => return Verdict::silent("the session's state cannot be read"),
         };
         let verdict = match (facts.event.kind, attached) {
@@ -195,6 +200,7 @@ fn gate_context<'a>(
         session: marks.and_then(|marks| marks.session.began),
         attached,
         written: standing.written,
+        now: facts.now,
     }
 }
 
@@ -244,20 +250,47 @@ fn gate_marks(
         return Vec::new();
     }
     let is_ours = !standing.belongs_to_other_than(facts.event.session.as_str());
-    let pending = standing.pending_gates();
     // A manifest that says *passed* may be believed.
     let blocks =
         standing.find_blocking_gate(&gate_context(facts, config, standing, Some(attached))).is_some();
     let is_fresh = |known: &PendingGate| facts.now.since(known.at) < NOTED_MS;
-    let is_noted =
-        |gate: &Gate| attached.pending.iter().any(|known| known.gate == gate.number && is_fresh(known));
-    let closed = pending
-        .iter()
-        .filter(|gate| blocks && !is_noted(gate) && (is_ours || attached.concerns(gate)))
-        .map(|gate| Mark::GatePending(PendingGate::new(*gate, facts.now)));
+    let is_noted = |new: &PendingGate| {
+        let is_it = |known: &PendingGate| known.gate == new.gate && known.since == new.since;
+        attached.pending.iter().any(|known| is_it(known) && is_fresh(known))
+    };
+    let closed: Vec<PendingGate> = standing
+        .closed_gates(facts.now)
+        .into_iter()
+        .filter(|new| blocks && (is_ours || attached.concerns(&new.gate())) && !is_noted(new))
+        .collect();
+    let is_closed = |gate: &Gate| {
+        attached.saw_pending(gate.number) || closed.iter().any(|known| known.gate == gate.number)
+    };
+    let is_expected =
+        |gate: &Gate| attached.due.iter().any(|known| known.gate == gate.number && is_fresh(known));
+    let due: Vec<Gate> = standing
+        .due_gates()
+        .into_iter()
+        .filter(|gate| is_ours && !is_closed(gate) && !is_expected(gate))
+        .collect();
     let is_cleared = |known: &&PendingGate| standing.clearance(known.gate).is_some();
-    let opened = attached.pending.iter().filter(is_cleared).map(|known| Mark::GateOpen(known.gate));
-    closed.chain(opened).map(Effect::mark).collect()
+    let opened = attached.pending.iter().chain(&attached.due).filter(is_cleared);
+    let opened: Vec<Mark> = opened.map(|known| Mark::GateOpen(known.gate)).collect();
+    let remembered = (!closed.is_empty()).then(|| remember_closed(attached, closed.clone()));
+    let closed = closed.into_iter().map(Mark::GatePending);
+    let due = due.into_iter().map(|gate| Mark::GateDue(PendingGate::due(gate, facts.now)));
+    closed.chain(opened).chain(due).map(Effect::mark).chain(remembered).collect()
+}
+
+/// For the case that the session's marks are lost.
+fn remember_closed(attached: &AttachedWorkflow, closed: Vec<PendingGate>) -> Effect {
+    let AttachedWorkflow { project, manifest, workflow, .. } = attached.clone();
+    Effect::Workflow(effect::Effect::RememberClosed { project, manifest, workflow, closed })
+}
+
+/// Of a session that enters the workflow.
+fn remember_pending(attached: &AttachedWorkflow) -> Option<Effect> {
+    (!attached.pending.is_empty()).then(|| remember_closed(attached, attached.pending.clone()))
 }
 
 /// Hooks that see the same absence note it once.
@@ -283,7 +316,8 @@ fn new_phase_mark(
         return None;
     }
     let level = facts.meter.reading().and_then(|reading| config.policies.workflow_gate.level(reading));
-    let at = last.map(|_| standing.written.unwrap_or(facts.now));
+    // Not the file's own time, which can be set to anything.
+    let at = last.map(|_| facts.now);
     Some(Mark::PhaseBegan(PhaseBegan { number, name: phase_name(manifest, number), at, level, asked: false }))
 }
 
@@ -357,7 +391,7 @@ fn remind_after_boundary(facts: &Facts<'_>, attached: &AttachedWorkflow) -> Verd
         ActiveWorkflow::No(because) => return Verdict::silent(because),
     };
     let mut text = format!("Before this compaction: {}.", attached.key_fact());
-    if let Some(gate) = attached.pending.first().filter(|_| standing.is_none()) {
+    if let Some(gate) = attached.kept_gate().filter(|_| standing.is_none()) {
         let _ = write!(text, " Checkpoint {} after phase {} was not passed.", gate.gate, gate.after);
     }
     if let Some(gate) = standing.and_then(|standing| standing.pending_gates().into_iter().next()) {

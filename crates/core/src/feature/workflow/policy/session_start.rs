@@ -21,8 +21,9 @@ const FORGOTTEN_MS: u64 = 30 * 24 * 3_600_000;
 
 pub(super) fn decide_start(facts: &Facts<'_>, attached: Option<&AttachedWorkflow>) -> Verdict {
     if let Some(above) = facts.workflow.left.iter().find(|left| left.is_above)
-        && attached
-            .is_none_or(|own| own.below || own.pending.is_empty() || own.manifest == above.attached.manifest)
+        && attached.is_none_or(|own| {
+            own.below || own.kept_gate().is_none() || own.manifest == above.attached.manifest
+        })
     {
         return stay_below(above);
     }
@@ -38,7 +39,9 @@ pub(super) fn decide_start(facts: &Facts<'_>, attached: Option<&AttachedWorkflow
 /// The session above keeps the workflow, and its checkpoints count here.
 fn stay_below(above: &LeftWorkflow) -> Verdict {
     let new = AttachedWorkflow { below: true, failed: Vec::new(), ..above.attached.clone() };
-    let effects = vec![Effect::mark(Mark::Workflow(Box::new(new)))];
+    let remembered = super::remember_pending(&new);
+    let mut effects = vec![Effect::mark(Mark::Workflow(Box::new(new)))];
+    effects.extend(remembered);
     Verdict { effects, ..Verdict::silent("an agent of the workflow's session started this one") }
 }
 
@@ -70,7 +73,8 @@ fn decide_own_start(facts: &Facts<'_>, attached: Option<&AttachedWorkflow>) -> V
 
 fn last_touched(left: &LeftWorkflow) -> Option<crate::time::Millis> {
     let written = left.standing.value().and_then(|standing| standing.written);
-    written.max(left.attached.pending.iter().map(|pending| pending.at).max())
+    let kept = left.attached.pending.iter().chain(&left.attached.due);
+    written.max(kept.map(|gate| gate.at).max())
 }
 
 fn take_over(facts: &Facts<'_>, left: &LeftWorkflow) -> Verdict {
@@ -98,7 +102,9 @@ fn take_over(facts: &Facts<'_>, left: &LeftWorkflow) -> Verdict {
     }
     let mut new = left.attached.clone();
     (new.below, new.failed) = (false, Vec::new());
-    let effects = vec![Effect::mark(Mark::Workflow(Box::new(new))), Effect::Workflow(own)];
+    let remembered = super::remember_pending(&new);
+    let mut effects = vec![Effect::mark(Mark::Workflow(Box::new(new))), Effect::Workflow(own)];
+    effects.extend(remembered);
     let gate = closed.as_ref().map(ClosedGate::gate);
     let mut says = vec![say(Audience::Model, text)];
     if facts.person.may_be_there() {
