@@ -198,7 +198,9 @@ impl Marks {
         self.constraints.push(new);
         let over = self.constraints.len().saturating_sub(MOST_CONSTRAINTS);
         let oldest: Vec<StatedConstraint> = self.constraints.drain(..over).collect();
-        oldest.into_iter().for_each(|known| self.leave_out(known.text));
+        for known in oldest {
+            self.leave_out(known.text);
+        }
     }
 
     fn leave_out(&mut self, text: String) {

@@ -113,7 +113,9 @@ fn gives_work(input: &ToolInput<'_>, by_agent: bool) -> bool {
     let is_end =
         |message: &SentMessage<'_>| message.kind.get().is_some_and(|kind| kind.starts_with("shutdown_"));
     let is_above = |to: &Cow<'_, str>| matches!(to.as_ref(), "main" | "team-lead");
-    !input.message.get().is_some_and(is_end) && !(by_agent && input.to.get().is_some_and(is_above))
+    let ends = input.message.get().is_some_and(is_end);
+    let answers = by_agent && input.to.get().is_some_and(is_above);
+    !(ends || answers)
 }
 
 fn shell_command<'a>(

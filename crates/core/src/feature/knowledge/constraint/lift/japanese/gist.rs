@@ -454,7 +454,7 @@ impl Gist {
             && among("実装 変更 修正 直 適用 反映 着手 書", verb)
             && runs(clause).iter().all(|run| run == verb || among("コード 実装 変更 修正", run))
             || self.for_now && self.nouns.iter().any(|noun| clause.contains(&format!("{noun}に入")));
-        if begins_work && !is_permission || begins_work && self.nouns.is_empty() {
+        if begins_work && (!is_permission || self.nouns.is_empty()) {
             return true;
         }
         let runs_it = among("実行 行", own)
