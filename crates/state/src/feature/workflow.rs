@@ -173,7 +173,9 @@ fn recover(here: &HookContext<'_>) -> Option<AttachedWorkflow> {
     let of = here.config.policies.workflow_gate.workflow(&workflow).map_or(0, |found| found.phases.len());
     let project = root.to_string_lossy().into_owned();
     let mut recovered = AttachedWorkflow { project, manifest, workflow, of, ..AttachedWorkflow::default() };
-    closed.into_iter().for_each(|gate| recovered.close(gate));
+    for gate in closed {
+        recovered.close(gate);
+    }
     Some(recovered)
 }
 
