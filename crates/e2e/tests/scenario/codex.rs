@@ -194,7 +194,7 @@ fn doctor_knows_which_hooks_codex_runs() {
     };
     let untrusted = found();
     assert!(
-        untrusted.iter().any(|(state, text)| state == "problem" && text.contains("skips 10 of 10")),
+        untrusted.iter().any(|(state, text)| state == "problem" && text.contains("skips 11 of 11")),
         "{untrusted:?}"
     );
     let output = host.ask_with_trusted_hooks("Go on");
@@ -206,7 +206,7 @@ fn doctor_knows_which_hooks_codex_runs() {
     // As the person's review writes it.
     host.trust_hooks();
     let trusted = found();
-    assert!(trusted.iter().any(|(state, text)| state == "ok" && text.contains("runs all 10")), "{trusted:?}");
+    assert!(trusted.iter().any(|(state, text)| state == "ok" && text.contains("runs all 11")), "{trusted:?}");
     let output = host.ask_with_trusted_hooks("Go on");
     assert_eq!(output.exit, Some(0));
     let events: Vec<Value> = trial.tidegate.journal().iter().map(|record| record["event"].clone()).collect();

@@ -34,7 +34,7 @@ impl HostWing for Wing {
 
     fn traces(_: Host) -> Traces {
         Traces {
-            shell_variables: &["CODEX_SESSION_ID", "CODEX_THREAD_ID"],
+            shell_variables: &["CODEX_SESSION_ID", "CODEX_THREAD_ID", "CODEX_CI"],
             programs: &["codex"],
             packages: &["codex"],
             ..Traces::default()
