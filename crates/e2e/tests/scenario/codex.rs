@@ -34,6 +34,36 @@ fn an_edit_of_two_files_waits_for_the_skill() {
     trial.assert_gates(&["apply_patch"], &["deny", "pass"]);
 }
 
+/// Codex applies it itself, whatever tool it came by, and reports only that it is about to.
+#[test]
+fn a_patch_through_the_shell_is_an_edit() {
+    let home = project();
+    let by_shell = || shell(&format!("apply_patch <<'EOF'\n{PATCH}EOF"));
+    let model = OpenAi::start(vec![
+        by_shell(),
+        shell("head -1 .codex/skills/code-quality-rules/SKILL.md"),
+        by_shell(),
+        shell("cat .codex/skills/code-quality-rules/SKILL.md"),
+        by_shell(),
+        Step::text("It is done."),
+        shell(PASSING),
+        Step::text("Now it is done."),
+    ]);
+    let host = Codex::new(&home, &model);
+    let trial = Trial::new(&host, &["--preset", "strict"]);
+    trial.ask("Change the constants");
+    let results = trial.results();
+    assert!(results[0].contains("code-quality-rules"), "{results:#?}");
+    assert!(results[2].contains("code-quality-rules"), "its first line is not the skill: {results:#?}");
+    assert!(results[4].contains("Success"), "{results:#?}");
+    assert_eq!(fs::read_to_string(home.in_project(SOURCE)).expect("a file"), AFTER);
+    let denied = trial.gates(&["Bash"]).iter().filter(|record| record["ruling"] == "deny").count();
+    assert_eq!(denied, 2);
+    trial.assert_rulings("Stop", &["deny", "pass"]);
+    assert!(trial.said("Stop")[0].contains(SOURCE), "{:?}", trial.said("Stop"));
+    assert_eq!(model.turns().len(), 8, "the check verified the patch");
+}
+
 /// The status of a check is in the rollout alone: the first one fails, and "done" has to wait.
 #[test]
 fn done_waits_for_a_check_that_passed() {

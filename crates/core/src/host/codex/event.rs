@@ -110,7 +110,7 @@ fn patched_by_line<'a>(input: &Field<ToolInput<'a>>, cwd: Option<&str>) -> Optio
     if !PATCH_PROGRAMS.iter().any(|name| command.mentions(name.as_bytes())) {
         return None;
     }
-    let text = command.whole(PATCH_LONGEST)?;
+    let text = command.lossy();
     let script = shell::parse(&text).unwrap_or_default();
     let patches = |step: &Step| step.name().is_some_and(|name| PATCH_PROGRAMS.contains(&name));
     if !script.steps.is_empty() && !script.steps.iter().any(patches) {
@@ -191,7 +191,7 @@ fn read_limit(program: &str, options: &[&str]) -> Option<Limit> {
     let number = |text: &str| text.parse::<usize>().ok();
     match (program, options) {
         ("cat" | "less" | "bat", []) | ("bat", ["-p" | "-pp" | "--plain"]) => Some(Limit::None),
-        ("tail", ["-n", "+1"] | ["-n+1"] | ["-c", "+1"]) => Some(Limit::None),
+        ("tail", ["-n" | "-c", "+1"] | ["-n+1"]) => Some(Limit::None),
         ("head", []) => Some(Limit::Lines(10)),
         ("head", ["-n" | "--lines", lines]) => number(lines).map(Limit::Lines),
         ("head", ["-c" | "--bytes", bytes]) => number(bytes).map(Limit::Bytes),

@@ -24,7 +24,8 @@ pub struct Wing;
 impl HostWing for Wing {
     const SETTINGS_NAMES: &'static [&'static str] = &["hooks.json", "config.toml", ".codex"];
 
-    const SKILL_HINT: &'static str = " (Print its SKILL.md with `cat`, in a command that does nothing else.)";
+    const SKILL_HINT: &'static str =
+        " (Print its whole SKILL.md with `cat`, in a command that does nothing else.)";
 
     const TELLS_BY_TRANSCRIPT: bool = true;
 
