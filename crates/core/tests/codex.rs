@@ -118,6 +118,48 @@ fn a_patch_is_an_edit_of_all_its_files() {
     }
 }
 
+/// Codex runs such a line as a patch. Afterwards it reports only lines that it left to the shell.
+#[test]
+fn a_patch_through_the_shell_is_an_edit_before_it_runs() {
+    let edited = |event: &str, line: &str| {
+        let call = json!({ "tool_name": "Bash", "tool_use_id": "c", "tool_input": { "command": line } });
+        with_event(&payload(event, &call), |event| {
+            let paths = event.edit_paths().map(|paths| paths.expect("its paths").to_vec());
+            paths.map(|paths| paths.iter().map(ToString::to_string).collect::<Vec<_>>())
+        })
+    };
+    let here = vec!["/home/u/proj/src/b.ts".to_owned(), "/home/u/proj/src/app.ts".to_owned()];
+    let below = vec!["/home/u/proj/web/src/b.ts".to_owned(), "/home/u/proj/web/src/app.ts".to_owned()];
+    let long = format!("*** Add File: big.rs\n{}", "+x\n".repeat(32 * 1024));
+    let long = PATCH.replace("*** End Patch", &format!("{long}*** End Patch"));
+    for (line, files) in [
+        (format!("apply_patch <<'EOF'\n{PATCH}EOF"), &here),
+        (format!("applypatch <<EOF\n{PATCH}EOF\n"), &here),
+        (format!("cd web && apply_patch <<'PATCH'\n{PATCH}PATCH"), &below),
+        (format!("cd /home/u/proj/web && apply_patch <<\"EOF\"\n{PATCH}EOF"), &below),
+        (format!("apply_patch '{PATCH}'"), &here),
+        (format!("cat <<'EOF' | apply_patch\n{PATCH}EOF"), &here),
+        (format!("git status; apply_patch <<'EOF'\n{PATCH}EOF\nnpm test"), &here),
+        (format!("bash -lc \"apply_patch <<'EOF'\n{PATCH}EOF\""), &here),
+        // Not understood as a line of shell.
+        (format!("if apply_patch <<'EOF'\n{PATCH}EOF"), &here),
+    ] {
+        assert_eq!(edited("PreToolUse", &line).as_ref(), Some(files), "{line}");
+        assert_eq!(edited("PostToolUse", &line), None, "{line}");
+    }
+    let files = edited("PreToolUse", &format!("apply_patch <<'EOF'\n{long}EOF")).expect("an edit");
+    assert_eq!(files.last().map(String::as_str), Some("/home/u/proj/big.rs"));
+    for line in [
+        "npm test".to_owned(),
+        "echo apply_patch".to_owned(),
+        "apply_patch --help".to_owned(),
+        format!("cat > notes.md <<'EOF'\nUse apply_patch:\n{PATCH}EOF"),
+        format!("printf '%s' '{PATCH}' > a.patch"),
+    ] {
+        assert_eq!(edited("PreToolUse", &line), None, "{line}");
+    }
+}
+
 #[test]
 fn a_commands_exit_status_is_unknown_until_the_rollout_tells() {
     let call = json!({
@@ -125,11 +167,11 @@ fn a_commands_exit_status_is_unknown_until_the_rollout_tells() {
         "tool_input": { "command": "npm test" }, "tool_response": "1 failed\n",
     });
     with_event(&payload("PostToolUse", &call), |mut event| {
-        assert!(event.lacks_exit());
+        assert!(event.lacks_run());
         assert_eq!(event.command_line(), Some("npm test"));
-        event.set_exit(Exit::Known(1));
+        event.set_run(Some(Millis(5)), Exit::Known(1));
         let command = event.finished_command().expect("a command");
-        assert!(command.exit == Exit::Known(1) && command.says("failed") && !event.lacks_exit());
+        assert!(command.exit == Exit::Known(1) && command.says("failed") && !event.lacks_run());
     });
 }
 
@@ -141,8 +183,43 @@ fn a_skill_is_invoked_by_reading_its_file_and_nothing_else() {
         with_event(&payload("PostToolUse", &call), |event| event.invoked_skill().map(str::to_owned))
     };
     let path = "/home/u/.codex/skills/code-quality-rules/SKILL.md";
-    for line in [format!("cat {path}"), format!("sed -n '1,200p' {path}"), format!("cat '{path}'")] {
+    for line in [
+        format!("cat {path}"),
+        format!("cat -- '{path}'"),
+        format!("bat --plain {path}"),
+        format!("less {path}"),
+        format!("tail -n +1 {path}"),
+        // More than the file has.
+        format!("sed -n '1,200p' {path}"),
+        format!("sed -n 1,4p {path}"),
+        format!("sed -n '1,$p' {path}"),
+        format!("head -n 4 {path}"),
+        format!("head -4 {path}"),
+        format!("head {path}"),
+        format!("head -c 4096 {path}"),
+    ] {
         assert_eq!(invoked(&line, TEXT).as_deref(), Some("code-quality-rules"), "{line}");
+    }
+    // A part of it, or perhaps one.
+    for line in [
+        format!("head -1 {path}"),
+        format!("head -n 3 {path}"),
+        format!("head -n3 {path}"),
+        format!("head --lines=3 {path}"),
+        format!("head -c 10 {path}"),
+        format!("head -n -5 {path}"),
+        format!("tail -5 {path}"),
+        format!("tail -n 200 {path}"),
+        format!("sed -n 1,3p {path}"),
+        format!("sed -n '2,200p' {path}"),
+        format!("sed -n 1p {path}"),
+        format!("sed '3q' {path}"),
+        format!("sed -n '/^---/p' {path}"),
+        format!("bat -r 1:3 {path}"),
+        format!("less +G {path}"),
+        format!("cat {path} {path}.old"),
+    ] {
+        assert_eq!(invoked(&line, TEXT), None, "{line}");
     }
     assert_eq!(invoked(&format!("cat {path}"), "cat: No such file or directory"), None);
     for line in [
@@ -374,6 +451,70 @@ fn the_rollout_tells_how_a_command_ended() {
         assert_eq!(exit(&ended("c", &odd)), Some(Exit::Unknown), "{odd}");
     }
     assert_eq!(exit(&call("c")), None);
+    // The word for it counts, too.
+    for (status, code, found) in [
+        ("failed", 3, Exit::Known(3)),
+        ("failed", 0, Exit::Unknown),
+        ("declined", 0, Exit::Unknown),
+        ("declined", 1, Exit::Unknown),
+        ("in_progress", 0, Exit::Unknown),
+        ("", 0, Exit::Unknown),
+    ] {
+        let text = ended("c", &json!(code)).replace("\"completed\"", &format!("\"{status}\""));
+        assert_eq!(exit(&text), Some(found), "{text}");
+    }
+    assert_eq!(exit(&ended("c", &json!(0)).replace("\"status\"", "\"state\"")), Some(Exit::Unknown));
+}
+
+#[test]
+fn the_rollout_tells_which_command_ended_and_when_it_began() {
+    let parser = Host::Codex.parser(&[Sought::Endings]);
+    let text = line(
+        "event_msg",
+        &json!({
+            "type": "item_completed", "thread_id": "t-1", "started_at_ms": 1_794_852_708_239_u64, "completed_at_ms": 1_794_852_709_300_u64,
+            "item": {
+                "type": "CommandExecution", "id": "c", "command": ["/bin/bash", "-lc", "npm test"], "status": "completed",
+                "exit_code": 0,
+            },
+        }),
+    );
+    let Some(EntryKind::Ended(end)) = parser.entry(text.as_bytes()).map(|entry| entry.kind) else {
+        panic!("{text}")
+    };
+    assert_eq!((end.thread.as_deref(), end.began), (Some("t-1"), Some(Millis(1_794_852_708_239))));
+    let ran = end.line.expect("a line");
+    assert!(ran.is("npm test") && !ran.is("npm") && !ran.is("npm test "));
+}
+
+#[test]
+fn the_rollout_names_the_files_of_a_patch_that_was_applied() {
+    let parser = Host::Codex.parser(&[Sought::Patches]);
+    let files = |status: &str| {
+        let changes = json!({
+            "/p/a.rs": { "type": "update", "unified_diff": "@@", "move_path": "/p/b.rs" },
+            "/p/c.rs": { "type": "add", "content": "x" },
+            "/p/d.rs": { "type": "delete", "content": "x" },
+            "/p/e.rs": 7,
+        });
+        let item = json!({ "type": "FileChange", "id": "c", "changes": changes, "status": status });
+        let text = line(
+            "event_msg",
+            &json!({ "type": "item_completed", "thread_id": "t-1", "completed_at_ms": 7, "item": item }),
+        );
+        match parser.entry(text.as_bytes()).map(|entry| entry.kind) {
+            Some(EntryKind::Patched(end)) => {
+                assert_eq!((&*end.call, end.thread.as_deref(), end.at), ("c", Some("t-1"), Some(Millis(7))));
+                end.files.iter().map(ToString::to_string).collect::<BTreeSet<_>>()
+            }
+            other => panic!("{other:?}"),
+        }
+    };
+    let all = ["/p/a.rs", "/p/b.rs", "/p/c.rs", "/p/d.rs", "/p/e.rs"].map(str::to_owned);
+    assert_eq!(files("completed"), BTreeSet::from(all));
+    for status in ["failed", "declined", "in_progress", ""] {
+        assert_eq!(files(status), BTreeSet::new(), "{status}");
+    }
 }
 
 #[test]

@@ -140,7 +140,9 @@ impl OtherReader {
             }
             HostEntry::Count(count) => entries.push_back(self.count(read, *count, blank)),
             HostEntry::Boundary(boundary) => self.compact(read, boundary, blank, entries),
-            HostEntry::Rewritten(_) | HostEntry::Other => entries.push_back(blank),
+            HostEntry::Rewritten(_) | HostEntry::Began(_) | HostEntry::Patched(_) | HostEntry::Other => {
+                entries.push_back(blank);
+            }
         }
     }
 

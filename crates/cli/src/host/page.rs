@@ -43,8 +43,12 @@ Tested with Codex 0.166.0.
 - Hooks go to `.codex/hooks.json` of the project or of your home (`CODEX_HOME`), the MCP server to `config.toml` next to it, the
   skills to `skills`. Codex reads a project's files only in a project that it trusts.
 - One patch may edit several files: a denial is for all of them.
+- A patch in a command line (`apply_patch <<'EOF'`) waits for the same skills. Codex applies it itself and reports no end: Tidegate
+  reads from the session's file that it was applied. Paths in it count from the session's folder until then.
+- A skill counts after the model has printed the whole file. Its first lines are not enough.
 - Codex does not tell its hooks how a command ended. Tidegate reads the exit status, the window and the tokens from the session's
-  file. A status that is not there counts as unknown, and verifies nothing.
+  file. A status counts only for the same command line in the same conversation. One that is not there is unknown, and verifies
+  nothing.
 - `used` counts the last answer, too, as Codex does when it decides to compact.
 - Tidegate cannot tell which process called a hook of Codex. A command that an agent runs can write a payload into a hook, so
   nothing can be approved there.
@@ -58,8 +62,8 @@ Tested with Copilot CLI 1.0.102.
   to `skills` next to `hooks`. Copilot runs a project's hooks only in a folder that you trust.
 - The MCP server goes to `~/.copilot/mcp-config.json`, with `--user` only: a project has no such file of your own.
 - Copilot also calls hooks of `.claude/settings.json` and `.claude/settings.local.json` in a project. Tidegate's hooks there check it, too.
-- An exit status counts only if it is in the last line of a command's output, where Copilot writes it. The end of a command in the
-  background comes as a notification.
+- An exit status counts only if it is in the last line of a command's output, where Copilot writes it, and if Copilot calls the result a
+  success. The end of a command in the background comes as a notification.
 - A subagent has a session of its own there. Its events count for the session that started it.
 - Copilot sends the reason of a blocked stop as a prompt. It begins with `Stop hook feedback:`, and Tidegate never takes it for yours. It
   cannot recognise the reasons of other people's hooks.

@@ -2,12 +2,34 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
 use crate::sandbox::Sandbox;
 
 const PATCH: &str = "*** Begin Patch\n*** Update File: a.js\n@@\n-1\n+2\n*** End Patch\n";
+
+fn through_shell(patch: &str) -> String {
+    format!("apply_patch <<'EOF'\n{patch}EOF")
+}
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970");
+    u64::try_from(since.as_millis()).expect("a time")
+}
+
+fn merged(mut all: Value, more: &Value) -> Value {
+    let members = all.as_object_mut().expect("an object");
+    for (name, value) in more.as_object().expect("an object") {
+        if value.is_null() {
+            members.remove(name);
+        } else {
+            members.insert(name.clone(), value.clone());
+        }
+    }
+    all
+}
 
 struct Rollout {
     sandbox: Sandbox,
@@ -32,8 +54,40 @@ impl Rollout {
     }
 
     fn ended(&self, id: &str, exit: &Value) {
-        let item = json!({ "type": "CommandExecution", "id": id, "exit_code": exit });
-        self.add("event_msg", &json!({ "type": "item_completed", "item": item }));
+        self.ended_with(id, exit, &json!({}), &json!({}));
+    }
+
+    /// With other members in the entry and in its item; `null` takes one out.
+    fn ended_with(&self, id: &str, exit: &Value, more: &Value, of_item: &Value) {
+        let status = if *exit == 0 { "completed" } else { "failed" };
+        let command = json!(["/bin/bash", "-lc", "npm test"]);
+        let item = json!({ "type": "CommandExecution", "id": id, "command": command, "status": status, "exit_code": exit });
+        let now = now();
+        let entry = json!({
+            "type": "item_completed", "thread_id": "s-1", "turn_id": "t", "item": merged(item, of_item),
+            "started_at_ms": now, "completed_at_ms": now,
+        });
+        self.add("event_msg", &merged(entry, more));
+    }
+
+    /// Codex takes the patch out of the command line and applies it.
+    fn patched(&self, id: &str, status: &str, file: &str, at: u64) {
+        let file = self.sandbox.project().join(file).to_string_lossy().into_owned();
+        let mut changes = json!({});
+        changes[file] =
+            json!({ "type": "update", "unified_diff": "@@ -1 +1 @@\n-1\n+2\n", "move_path": null });
+        let item = json!({ "type": "FileChange", "id": id, "changes": changes, "status": status });
+        let entry = json!({
+            "type": "item_completed", "thread_id": "s-1", "turn_id": "t", "item": item, "started_at_ms": at,
+            "completed_at_ms": at,
+        });
+        self.add("event_msg", &entry);
+    }
+
+    /// The answer to a command line before it runs.
+    fn asks_to_run(&self, id: &str, line: &str) -> String {
+        let call = json!({ "tool_name": "Bash", "tool_use_id": id, "tool_input": { "command": line } });
+        self.event("PreToolUse", &call)
     }
 
     /// The answer on stdout.
@@ -90,6 +144,105 @@ fn a_check_counts_only_with_its_status_in_the_rollout() {
     }
 }
 
+/// Ids come again: in another thread, and from models that count their calls anew.
+#[test]
+fn the_status_of_another_command_is_not_taken() {
+    for (more, of_item, verifies) in [
+        (json!({}), json!({}), true),
+        (json!({ "thread_id": "another" }), json!({}), false),
+        (json!({}), json!({ "command": ["/bin/bash", "-lc", "npm run lint"] }), false),
+        (json!({}), json!({ "command": null }), false),
+        (json!({}), json!({ "status": "declined" }), false),
+        (json!({}), json!({ "status": "failed" }), false),
+        (json!({}), json!({ "status": "in_progress" }), false),
+        (json!({}), json!({ "status": null }), false),
+    ] {
+        let rollout = Rollout::new();
+        let _ = rollout.event("SessionStart", &json!({ "source": "startup" }));
+        rollout.patch();
+        rollout.ended_with("c", &json!(0), &more, &of_item);
+        rollout.ran("c");
+        let stop = rollout.stop();
+        assert_eq!(stop.contains("\"decision\":\"block\""), !verifies, "{more} {of_item}: {stop}");
+    }
+}
+
+/// Codex runs commands side by side: a check that was under way when a file changed did not read the change.
+#[test]
+fn a_check_that_began_before_the_edit_does_not_verify_it() {
+    for (earlier, verifies) in [(60_000, false), (0, true)] {
+        let rollout = Rollout::new();
+        let _ = rollout.event("SessionStart", &json!({ "source": "startup" }));
+        rollout.patch();
+        rollout.ended_with("c", &json!(0), &json!({ "started_at_ms": now() - earlier }), &json!({}));
+        rollout.ran("c");
+        let stop = rollout.stop();
+        assert_eq!(stop.contains("\"decision\":\"block\""), !verifies, "{earlier}: {stop}");
+    }
+}
+
+/// Codex runs such a line as a patch, whatever the tool's name.
+#[test]
+fn a_patch_through_the_shell_waits_for_the_skill_like_an_edit() {
+    let rollout = Rollout::new();
+    rollout.sandbox.config("[skill_gate.require]\ncode = [\"code-quality-rules\"]\n");
+    rollout.sandbox.install_skill("code-quality-rules");
+    let _ = rollout.event("SessionStart", &json!({ "source": "startup" }));
+    let said = rollout.asks_to_run("p", &through_shell(PATCH));
+    assert!(
+        said.contains("\"permissionDecision\":\"deny\"") && said.contains("code-quality-rules"),
+        "{said}"
+    );
+    for line in ["npm test", "echo apply_patch", "grep '*** Update File: a.js' apply_patch.md"] {
+        assert_eq!(rollout.asks_to_run("c", line), "", "{line}");
+    }
+}
+
+/// No event follows such a patch: the rollout tells that it was applied.
+#[test]
+fn a_patch_through_the_shell_is_unverified_work() {
+    for (status, holds) in
+        [(Some("completed"), true), (Some("failed"), false), (Some("declined"), false), (None, false)]
+    {
+        let rollout = Rollout::new();
+        let _ = rollout.event("SessionStart", &json!({ "source": "startup" }));
+        assert_eq!(rollout.asks_to_run("p", &through_shell(PATCH)), "");
+        if let Some(status) = status {
+            rollout.patched("p", status, "a.js", now());
+        }
+        let stop = rollout.stop();
+        assert_eq!(stop.contains("\"decision\":\"block\""), holds, "{status:?}: {stop}");
+        assert_eq!(stop.contains("a.js"), holds, "{status:?}: {stop}");
+    }
+}
+
+#[test]
+fn a_check_after_a_patch_through_the_shell_verifies_it() {
+    for (earlier, verifies) in [(0, true), (60_000, false)] {
+        let rollout = Rollout::new();
+        let _ = rollout.event("SessionStart", &json!({ "source": "startup" }));
+        let _ = rollout.asks_to_run("p", &through_shell(PATCH));
+        rollout.patched("p", "completed", "a.js", now());
+        rollout.ended_with("c", &json!(0), &json!({ "started_at_ms": now() - earlier }), &json!({}));
+        rollout.ran("c");
+        let stop = rollout.stop();
+        assert_eq!(stop.contains("\"decision\":\"block\""), !verifies, "{earlier}: {stop}");
+    }
+}
+
+/// Only edits wait for the state: without it, commands still have to run.
+#[test]
+fn a_command_that_edits_nothing_runs_without_the_state() {
+    let rollout = Rollout::new();
+    let _ = rollout.event("SessionStart", &json!({ "source": "startup" }));
+    let marks = rollout.sandbox.session("s-1").join("marks");
+    fs::remove_file(&marks).expect("the marks");
+    fs::create_dir(&marks).expect("a new folder");
+    assert_eq!(rollout.asks_to_run("c", "npm test"), "");
+    let said = rollout.asks_to_run("p", &through_shell(PATCH));
+    assert!(said.contains("\"permissionDecision\":\"deny\"") && said.contains("could not check"), "{said}");
+}
+
 /// Codex drops an answer that asks, so the edit is denied.
 #[test]
 fn an_edit_of_our_own_files_is_denied_because_no_hook_can_ask() {
@@ -105,8 +258,10 @@ fn an_edit_of_our_own_files_is_denied_because_no_hook_can_ask() {
         let patch = format!("*** Begin Patch\n*** Update File: {file}\n@@\n-a\n+b\n*** End Patch\n");
         let call =
             json!({ "tool_name": "apply_patch", "tool_use_id": file, "tool_input": { "command": patch } });
-        let said = rollout.event("PreToolUse", &call);
-        assert!(said.contains("\"permissionDecision\":\"deny\"") && said.contains("Codex"), "{file}: {said}");
+        for said in [rollout.event("PreToolUse", &call), rollout.asks_to_run(file, &through_shell(&patch))] {
+            let denies = said.contains("\"permissionDecision\":\"deny\"");
+            assert!(denies && said.contains("Codex"), "{file}: {said}");
+        }
     }
 }
 

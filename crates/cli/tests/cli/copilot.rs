@@ -28,7 +28,11 @@ impl Copilot {
     }
 
     fn add(&self, kind: &str, data: &Value) {
-        let line = json!({ "type": kind, "data": data, "id": "e", "timestamp": AT });
+        self.add_at(AT, kind, data);
+    }
+
+    fn add_at(&self, at: &str, kind: &str, data: &Value) {
+        let line = json!({ "type": kind, "data": data, "id": "e", "timestamp": at });
         let text = fs::read_to_string(&self.events).unwrap_or_default();
         fs::write(&self.events, format!("{text}{line}\n")).expect("the events");
     }
@@ -91,6 +95,82 @@ fn a_check_counts_only_with_the_hosts_line_about_it() {
         copilot.ran(output);
         let stop = copilot.stop();
         assert_eq!(stop.contains("\"decision\":\"block\""), !verifies, "{output}: {stop}");
+    }
+}
+
+/// A call that Copilot refused or gave up may still carry a command's output.
+#[test]
+fn only_a_result_that_succeeded_counts() {
+    for (kind, verifies) in [
+        (json!("success"), true),
+        (json!("failure"), false),
+        (json!("denied"), false),
+        (json!("rejected"), false),
+        (json!(null), false),
+        (json!(7), false),
+    ] {
+        let copilot = Copilot::new();
+        copilot.start();
+        copilot.edit();
+        let output = "1 passed\n<shellId: 0 completed with exit code 0>";
+        let result = json!({ "result_type": kind, "text_result_for_llm": output });
+        let _ = copilot.event(
+            "PostToolUse",
+            &json!({ "tool_name": "Bash", "tool_input": { "command": "npm test" }, "tool_result": result }),
+        );
+        let stop = copilot.stop();
+        assert_eq!(stop.contains("\"decision\":\"block\""), !verifies, "{kind}: {stop}");
+    }
+    // An edit that was refused changed nothing. Where nothing is said, it may have.
+    for (kind, holds) in [(json!("denied"), false), (json!("failure"), false), (json!(null), true)] {
+        let copilot = Copilot::new();
+        copilot.start();
+        let input = json!({ "path": copilot.sandbox.project().join("a.js"), "old_str": "1", "new_str": "2" });
+        let result = json!({ "result_type": kind, "text_result_for_llm": "" });
+        let call = json!({ "tool_name": "Edit", "tool_input": input, "tool_result": result });
+        let _ = copilot.event("PostToolUse", &call);
+        let stop = copilot.stop();
+        assert_eq!(stop.contains("\"decision\":\"block\""), holds, "{kind}: {stop}");
+    }
+}
+
+/// Copilot runs tools side by side, and only its events say when one began.
+#[test]
+fn a_check_that_began_before_the_edit_does_not_verify_it() {
+    const AFTER: &str = "2099-01-01T00:00:00.000Z";
+    let started = |id: &str, line: &str| json!({ "toolCallId": id, "toolName": "bash", "arguments": { "command": line } });
+    let ended = |id: &str| json!({ "toolCallId": id, "success": true });
+    for (events, verifies) in [
+        (vec![(AT, "tool.execution_start", started("c", "npm test"))], false),
+        (vec![(AFTER, "tool.execution_start", started("c", "npm test"))], true),
+        // An earlier run of the same line has ended.
+        (
+            vec![
+                (AT, "tool.execution_start", started("b", "npm test")),
+                (AT, "tool.execution_complete", ended("b")),
+                (AFTER, "tool.execution_start", started("c", "npm test")),
+            ],
+            true,
+        ),
+        // Which of two runs this is cannot be told.
+        (
+            vec![
+                (AT, "tool.execution_start", started("b", "npm test")),
+                (AFTER, "tool.execution_start", started("c", "npm test")),
+            ],
+            false,
+        ),
+        (vec![(AT, "tool.execution_start", started("b", "ls"))], true),
+    ] {
+        let copilot = Copilot::new();
+        copilot.start();
+        copilot.edit();
+        for (at, kind, data) in &events {
+            copilot.add_at(at, kind, data);
+        }
+        copilot.ran("1 passed\n<shellId: 0 completed with exit code 0>");
+        let stop = copilot.stop();
+        assert_eq!(stop.contains("\"decision\":\"block\""), !verifies, "{events:?}: {stop}");
     }
 }
 

@@ -38,6 +38,70 @@ fn a_payload_that_cannot_be_read_closes_the_gate_in_the_hosts_own_form() {
     }
 }
 
+/// Whatever else a payload says it is: the gate was asked about a call, and cannot tell which.
+#[test]
+fn a_payload_of_another_event_or_without_a_tool_closes_the_gate() {
+    let path = "/p/src/a.rs";
+    let other = json!({ "hook_event_name": "PostToolUse", "tool_name": "Edit", "tool_input": { "file_path": path, "filePath": path, "path": path } });
+    let unnamed =
+        json!({ "hook_event_name": "PreToolUse", "tool_name": "", "tool_input": { "file_path": path } });
+    for (payload, step) in [
+        (&other, "the payload is of another event"),
+        (&json!({ "hook_event_name": "Stop" }), "the payload is of another event"),
+        (
+            &json!({ "hook_event_name": "SomethingNew", "tool_name": "Edit" }),
+            "the payload is of another event",
+        ),
+        (&unnamed, "tool_name is empty"),
+    ] {
+        for host in ["claude-code", "codex", "copilot", "qwen", "opencode"] {
+            let sandbox = Sandbox::new();
+            let mut payload = payload.clone();
+            payload["session_id"] = json!("s-1");
+            payload["cwd"] = json!(sandbox.project());
+            let args: &[&str] = if host == "claude-code" { &[] } else { &["--host", host] };
+            let args = [&["hook", "--event", "PreToolUse"], args].concat();
+            let ran = sandbox.run_with(&args, payload.to_string().as_bytes());
+            let said = format!("{}{}", ran.stdout, ran.stderr);
+            assert!(said.contains(step), "{host} {payload}: {ran:?}");
+            let denies = ran.code == Some(2)
+                || said.contains("\"permissionDecision\":\"deny\"")
+                || said.starts_with(r#"{"deny":"#);
+            assert!(denies, "{host} {payload}: {ran:?}");
+            // Advice has nothing to close.
+            let args = [args.as_slice(), &["--advice"]].concat();
+            let ran = sandbox.run_with(&args, payload.to_string().as_bytes());
+            assert!(ran.code == Some(0) && !ran.stdout.contains("deny"), "{host} {payload}: {ran:?}");
+        }
+    }
+}
+
+/// opencode runs tools side by side, and its plugin says when one began.
+#[test]
+fn a_check_that_began_before_the_edit_does_not_verify_it() {
+    for (began, verifies) in [(1_000_u64, false), (4_000_000_000_000, true)] {
+        let sandbox = Sandbox::new();
+        fs::write(sandbox.project().join("package.json"), r#"{"scripts": {"test": "jest"}}"#)
+            .expect("a new file");
+        fs::write(sandbox.project().join("a.js"), "1").expect("a new file");
+        let send = |event: &str, more: &Value| {
+            let mut payload = opencode(event, more);
+            payload["cwd"] = json!(sandbox.project());
+            let ran = sandbox
+                .run_with(&["hook", "--event", event, "--host", "opencode"], payload.to_string().as_bytes());
+            assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{payload}");
+            ran.stdout
+        };
+        let _ = send("SessionStart", &json!({ "source": "startup" }));
+        let edit = json!({ "tool_name": "edit", "tool_input": { "filePath": sandbox.project().join("a.js") }, "tool_output": "" });
+        let _ = send("PostToolUse", &edit);
+        let run = json!({ "tool_name": "bash", "tool_input": { "command": "npm test" }, "tool_output": "1 passed", "exit": 0, "began": began });
+        let _ = send("PostToolUse", &run);
+        let stop = send("Stop", &json!({ "last_message": "done", "held_before": false }));
+        assert_eq!(stop.contains("\"block\""), !verifies, "{began}: {stop}");
+    }
+}
+
 /// The plugin denies an edit about which the program says nothing. So it says yes where a person has switched the gate off,
 /// even if it cannot check anything.
 #[test]

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::FailedStep;
 use crate::text::json::LongText;
+use crate::time::Millis;
 
 /// Before or after it happens; [`EventKind`](super::EventKind) tells which.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -13,6 +14,9 @@ pub enum Action<'a> {
     Other,
     /// Paths as the model gave them. An error if the call does not name them.
     Edit(Result<Vec<Cow<'a, str>>, FailedStep>),
+    /// A command line that the host runs as a patch of these files. No event follows it: only the transcript tells what
+    /// became of it.
+    Patch(Vec<Cow<'a, str>>),
     Command(ShellCommand<'a>),
     /// In another language than the shell's: only files tell what it did.
     OtherShell(ShellCommand<'a>),
@@ -59,6 +63,8 @@ pub struct ShellCommand<'a> {
     pub background: Option<Cow<'a, str>>,
     /// In milliseconds.
     pub duration: Option<u64>,
+    /// When it began, from hosts that do not say how long it took.
+    pub began: Option<Millis>,
 }
 
 impl ShellCommand<'_> {

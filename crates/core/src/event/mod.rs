@@ -186,6 +186,10 @@ pub enum FailedStep {
     MemberMissing(&'static str),
     /// A gate needs this member.
     MemberType(&'static str),
+    /// A gate needs this member.
+    MemberEmpty(&'static str),
+    /// A gate was asked, with a payload that belongs to another event.
+    OtherEvent,
     State(String),
     Marks(String),
     /// Another process holds the session's lock.
@@ -218,6 +222,8 @@ impl fmt::Display for FailedStep {
             }
             FailedStep::MemberMissing(member) => write!(out, "{member} is missing"),
             FailedStep::MemberType(member) => write!(out, "{member} has a wrong type"),
+            FailedStep::MemberEmpty(member) => write!(out, "{member} is empty"),
+            FailedStep::OtherEvent => out.write_str("the payload is of another event"),
             FailedStep::State(why) => write!(out, "the state directory cannot be used ({why})"),
             FailedStep::Marks(why) => write!(out, "the session's state cannot be used ({why})"),
             FailedStep::Locked { file, process: Some(id) } => {
@@ -252,7 +258,10 @@ impl FailedStep {
             | FailedStep::SessionEmpty
             | FailedStep::SessionTooLong
             | FailedStep::SessionCharacters => "session",
-            FailedStep::MemberMissing(_) | FailedStep::MemberType(_) => "member",
+            FailedStep::MemberMissing(_)
+            | FailedStep::MemberType(_)
+            | FailedStep::MemberEmpty(_)
+            | FailedStep::OtherEvent => "member",
             FailedStep::State(_) => "state",
             FailedStep::Marks(_) | FailedStep::Locked { .. } => "marks",
             FailedStep::Spool(_) => "spool",
@@ -413,15 +422,32 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// A command has run, and the payload does not tell how it ended.
-    pub fn lacks_exit(&self) -> bool {
-        self.finished_command().is_some_and(|command| command.exit == Exit::Unknown)
+    /// A command has run, and the payload does not tell when it began or how it ended.
+    pub fn lacks_run(&self) -> bool {
+        self.finished_command().is_some_and(|command| command.began.is_none() && command.duration.is_none())
     }
 
-    /// From another place than the payload.
-    pub fn set_exit(&mut self, exit: Exit) {
+    /// From another place than the payload, which counts more.
+    pub fn set_run(&mut self, began: Option<Millis>, exit: Exit) {
         if let Action::Command(command) = &mut self.action {
-            command.exit = exit;
+            command.began = began;
+            if command.exit == Exit::Unknown {
+                command.exit = exit;
+            }
+        }
+    }
+
+    /// A command that edits nothing, before it runs: no gate of edits waits for it.
+    pub fn is_plain_command(&self) -> bool {
+        self.kind == EventKind::PreToolUse
+            && matches!(self.action, Action::Command(_) | Action::OtherShell(_))
+    }
+
+    /// The files of a patch that no later event reports, before it is applied.
+    pub fn announced_patch(&self) -> Option<&[Cow<'a, str>]> {
+        match &self.action {
+            Action::Patch(paths) if self.kind == EventKind::PreToolUse => Some(paths),
+            _ => None,
         }
     }
 
@@ -438,6 +464,7 @@ impl<'a> Event<'a> {
     pub fn edit_paths(&self) -> Option<Result<&[Cow<'a, str>], &FailedStep>> {
         match &self.action {
             Action::Edit(paths) => Some(paths.as_deref()),
+            Action::Patch(paths) => Some(Ok(paths)),
             _ => None,
         }
     }

@@ -206,6 +206,10 @@ mod tests {
             (&b"HOME=/h\0CLAUDECODE=1\0"[..], Some("CLAUDECODE")),
             (b"AI_AGENT=x_agent", Some("AI_AGENT")),
             (b"GEMINI_CLI=", Some("GEMINI_CLI")),
+            (b"CURSOR_AGENT=1", Some("CURSOR_AGENT")),
+            (b"CODEX_CI=1", Some("CODEX_CI")),
+            (b"AGENT=1", Some("AGENT")),
+            (b"USER_AGENT=x\0AGENTS=1", None),
             (b"X=CLAUDECODE=1\0CLAUDECODES=1\0=CLAUDECODE\0\0\xff", None),
             (b"", None),
         ] {

@@ -45,6 +45,12 @@ pub(super) fn required<T>(member: Field<T>, name: &'static str) -> Result<T, Fai
     }
 }
 
+/// No tool has an empty name.
+pub(super) fn tool_name(name: Field<Cow<'_, str>>) -> Result<Cow<'_, str>, FailedStep> {
+    let name = required(name, "tool_name")?;
+    if name.is_empty() { Err(FailedStep::MemberEmpty("tool_name")) } else { Ok(name) }
+}
+
 /// For a tool that writes exactly one file.
 pub(super) fn one_path<'a>(
     path: Field<Cow<'a, str>>,

@@ -44,8 +44,12 @@ pub enum EntryKind<'a> {
     /// One answer may be several entries.
     Answer(AnswerEntry<'a>),
     Result(ToolResult<'a>),
+    /// A command begins; not part of the conversation. The entry has the time.
+    Began(CommandStart<'a>),
     /// A command has ended; not part of the conversation.
     Ended(CommandEnd<'a>),
+    /// The host has dealt with a patch; not part of the conversation.
+    Patched(PatchEnd<'a>),
     /// The host's own count of the context.
     Count(ContextCount),
     Boundary(BoundaryEntry<'a>),
@@ -102,11 +106,33 @@ pub struct AnswerEntry<'a> {
     pub is_of_host: bool,
 }
 
+#[derive(Clone, Debug)]
+pub struct CommandStart<'a> {
+    pub call: Cow<'a, str>,
+    pub line: CallText<'a>,
+}
+
 /// In the place of an exit status that a host does not give to its hooks.
 #[derive(Clone, Debug)]
 pub struct CommandEnd<'a> {
     pub call: Cow<'a, str>,
+    /// `None` if the host does not say which command it was.
+    pub line: Option<CallText<'a>>,
+    /// The conversation it ran in.
+    pub thread: Option<Cow<'a, str>>,
+    pub began: Option<Millis>,
     pub exit: Exit,
+}
+
+/// In the place of an event after an edit.
+#[derive(Clone, Debug)]
+pub struct PatchEnd<'a> {
+    pub call: Cow<'a, str>,
+    /// The conversation it was made in.
+    pub thread: Option<Cow<'a, str>>,
+    pub at: Option<Millis>,
+    /// Whole paths; empty if the patch was not applied.
+    pub files: Vec<Cow<'a, str>>,
 }
 
 /// Written apart from the answer.
@@ -222,6 +248,13 @@ pub enum CallText<'a> {
 }
 
 impl CallText<'_> {
+    pub fn is(&self, line: &str) -> bool {
+        match self {
+            CallText::InLine(text) => text.lossy() == line,
+            CallText::Decoded(text) => text == line,
+        }
+    }
+
     /// About this many bytes from its beginning.
     pub fn head(&self, bytes: usize) -> Cow<'_, str> {
         match self {
@@ -295,8 +328,13 @@ pub enum Sought {
     Boundaries,
     /// An [`EntryKind::Prompt`] that repeats the output of hooks.
     RepeatedOutput,
+    /// [`EntryKind::Began`], with the [`EntryKind::Result`] of those that have ended and the [`EntryKind::Answer`] that
+    /// made the calls.
+    Beginnings,
     /// [`EntryKind::Ended`].
     Endings,
+    /// [`EntryKind::Patched`].
+    Patches,
     /// [`EntryKind::Count`].
     Counts,
     /// [`EntryKind::Other`] with the place of the conversation, if the host writes it apart from prompts.

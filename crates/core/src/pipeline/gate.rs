@@ -26,6 +26,12 @@ impl Registration {
     }
 }
 
+/// Fails if the event is not the one that the gate was registered for.
+pub fn check_event(event: &Event<'_>, registration: Registration) -> Result<(), FailedStep> {
+    let gates = registration.event == Some(EventKind::PreToolUse);
+    if gates && event.kind != EventKind::PreToolUse { Err(FailedStep::OtherEvent) } else { Ok(()) }
+}
+
 /// Fails if a member that the gates need cannot be used.
 pub fn check_members(event: &Event<'_>) -> Result<(), FailedStep> {
     if let Err(step) = &event.tool {

@@ -104,6 +104,8 @@ fn failed_step_in_japanese(step: &FailedStep) -> String {
         FailedStep::SessionCharacters => "session_id に英数字と _ - 以外の文字があります".to_owned(),
         FailedStep::MemberMissing(member) => format!("{member} がありません"),
         FailedStep::MemberType(member) => format!("{member} の型が違います"),
+        FailedStep::MemberEmpty(member) => format!("{member} が空です"),
+        FailedStep::OtherEvent => "入力が別のイベントのものです".to_owned(),
         FailedStep::State(why) => format!("状態ディレクトリを使えません（{why}）"),
         FailedStep::Marks(why) => format!("セッションの記録を使えません（{why}）"),
         FailedStep::Locked { file, process: Some(id) } => {

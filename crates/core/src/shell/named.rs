@@ -1,5 +1,6 @@
 //! File names in texts: string literals of an inline script, and the headers of a patch.
 
+use crate::text::patch::patched_files;
 use crate::text::word_list::{Words, among};
 
 /// Most names that are taken from one text.
@@ -58,20 +59,19 @@ pub(super) fn files_in_script(text: &str) -> Vec<String> {
     names
 }
 
-/// The files that a patch changes.
+/// The files that a patch changes: one of `diff`, or one for `apply_patch`.
 pub fn files_in_patch(text: &str) -> Vec<String> {
     let mut names = Vec::new();
     for line in text.lines() {
-        let name =
-            ["+++ ", "*** Update File: ", "*** Add File: "].iter().find_map(|start| line.strip_prefix(start));
-        let Some(name) = name.map(|name| name.split('\t').next().unwrap_or_default().trim()) else {
-            continue;
-        };
+        let Some(name) = line.strip_prefix("+++ ").and_then(|name| name.split('\t').next()) else { continue };
+        let name = name.trim();
         let name = name.strip_prefix("b/").unwrap_or(name);
-        if !name.is_empty() && name != "/dev/null" && names.len() < MOST {
+        if !name.is_empty() && name != "/dev/null" {
             names.push(name.to_owned());
         }
     }
+    names.extend(patched_files(text));
+    names.truncate(MOST);
     names
 }
 

@@ -116,6 +116,10 @@ pub(super) fn of_mass(
             let named = removed(rest, "r").filter(|_| !keeps);
             named.map(|path| write(folder.join(path), How::Removal)).collect()
         }
+        "apply_patch" | "applypatch" => {
+            let path = fed.map(|file| folder.join(file)).filter(|path| *path != Spot::Unknown);
+            path.map(|path| write(path, How::Patch)).into_iter().collect()
+        }
         "patch" | "git" => {
             let (is_patch, file) = patch_file(name, arguments, fed);
             match file.map(|file| folder.join(&file)) {
@@ -286,7 +290,10 @@ fn named(name: &str, arguments: &[Word], document: Option<&str>) -> Vec<String> 
                 None => paths,
             }
         }
-        "apply_patch" => document.map(files_in_patch).unwrap_or_default(),
+        "apply_patch" | "applypatch" => {
+            let patch = document.or_else(|| arguments.first().and_then(Word::known));
+            patch.map(files_in_patch).unwrap_or_default()
+        }
         "git" => files_of_git(arguments, document),
         "cp" | "mv" | "install" | "ln" | "rsync" => files_of_copy(name, arguments),
         "touch" => known_texts(&operands(arguments, "-r -d -t")),

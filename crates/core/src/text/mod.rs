@@ -11,6 +11,7 @@ pub mod lang;
 pub mod list;
 pub mod one_line;
 pub mod passwd;
+pub mod patch;
 pub mod question;
 pub mod quoted;
 pub mod reserved;

@@ -34,6 +34,36 @@ fn an_edit_of_two_files_waits_for_the_skill() {
     trial.assert_gates(&["apply_patch"], &["deny", "pass"]);
 }
 
+/// Codex applies it itself, whatever tool it came by, and reports only that it is about to.
+#[test]
+fn a_patch_through_the_shell_is_an_edit() {
+    let home = project();
+    let by_shell = || shell(&format!("apply_patch <<'EOF'\n{PATCH}EOF"));
+    let model = OpenAi::start(vec![
+        by_shell(),
+        shell("head -1 .codex/skills/code-quality-rules/SKILL.md"),
+        by_shell(),
+        shell("cat .codex/skills/code-quality-rules/SKILL.md"),
+        by_shell(),
+        Step::text("It is done."),
+        shell(PASSING),
+        Step::text("Now it is done."),
+    ]);
+    let host = Codex::new(&home, &model);
+    let trial = Trial::new(&host, &["--preset", "strict"]);
+    trial.ask("Change the constants");
+    let results = trial.results();
+    assert!(results[0].contains("code-quality-rules"), "{results:#?}");
+    assert!(results[2].contains("code-quality-rules"), "its first line is not the skill: {results:#?}");
+    assert!(results[4].contains("Success"), "{results:#?}");
+    assert_eq!(fs::read_to_string(home.in_project(SOURCE)).expect("a file"), AFTER);
+    let denied = trial.gates(&["Bash"]).iter().filter(|record| record["ruling"] == "deny").count();
+    assert_eq!(denied, 2);
+    trial.assert_rulings("Stop", &["deny", "pass"]);
+    assert!(trial.said("Stop")[0].contains(SOURCE), "{:?}", trial.said("Stop"));
+    assert_eq!(model.turns().len(), 8, "the check verified the patch");
+}
+
 /// The status of a check is in the rollout alone: the first one fails, and "done" has to wait.
 #[test]
 fn done_waits_for_a_check_that_passed() {
@@ -194,7 +224,7 @@ fn doctor_knows_which_hooks_codex_runs() {
     };
     let untrusted = found();
     assert!(
-        untrusted.iter().any(|(state, text)| state == "problem" && text.contains("skips 10 of 10")),
+        untrusted.iter().any(|(state, text)| state == "problem" && text.contains("skips 11 of 11")),
         "{untrusted:?}"
     );
     let output = host.ask_with_trusted_hooks("Go on");
@@ -206,7 +236,7 @@ fn doctor_knows_which_hooks_codex_runs() {
     // As the person's review writes it.
     host.trust_hooks();
     let trusted = found();
-    assert!(trusted.iter().any(|(state, text)| state == "ok" && text.contains("runs all 10")), "{trusted:?}");
+    assert!(trusted.iter().any(|(state, text)| state == "ok" && text.contains("runs all 11")), "{trusted:?}");
     let output = host.ask_with_trusted_hooks("Go on");
     assert_eq!(output.exit, Some(0));
     let events: Vec<Value> = trial.tidegate.journal().iter().map(|record| record["event"].clone()).collect();

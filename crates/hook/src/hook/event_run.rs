@@ -50,6 +50,7 @@ impl EventRun<'_> {
             if let Known::Broken(why) = &marks {
                 return Err(FailedStep::Marks(why.clone()));
             }
+            gate::check_event(self.event, self.hook.fallback.registration)?;
             gate::check_members(self.event)?;
             if self.here.root.is_none() && self.event.edit_paths().is_some() {
                 // Without a root, the project's files cannot be told.
@@ -115,10 +116,11 @@ impl EventRun<'_> {
         event.host.reply(event.kind, &outcome.answer()).into()
     }
 
-    /// A gate that is not switched off.
+    /// A gate that is not switched off, and a call that it can be about.
     fn gates(&self) -> bool {
         self.hook.fallback.registration.closes_on_failure(Some(self.event.kind))
             && self.here.config.edit_gate_closes()
+            && !self.event.is_plain_command()
     }
 
     /// Parallel hooks see the same marks: effects that must happen once are decided again under the exclusive lock,

@@ -60,6 +60,8 @@ pub(crate) struct Seen {
     pub agent: Option<String>,
     pub tool: Option<String>,
     pub project: Option<String>,
+    /// Nothing is edited: no failure keeps it from running.
+    pub is_plain_command: bool,
     /// The main thread's turn ends, and no hook has blocked that yet. Without a check it is blocked only once: a full
     /// disk must not keep a turn from ever ending.
     pub stops_first: bool,
@@ -150,7 +152,8 @@ impl Fallback {
         };
         let known = config.map(Config::edit_gate_closes).or_else(|| self.closes.get().copied());
         let closes = known.unwrap_or_else(unknown);
-        let kind = self.seen.get().and_then(|seen| seen.kind);
+        let seen = self.seen.get();
+        let kind = seen.and_then(|seen| seen.kind);
         // A failure closes nothing for another host. Claude Code names its session in a variable.
         let is_foreign = || {
             env.is_some_and(|env| env.session.is_none())
@@ -158,6 +161,7 @@ impl Fallback {
         };
         self.registration.closes_on_failure(kind)
             && closes
+            && !seen.is_some_and(|seen| seen.is_plain_command)
             && !env.is_some_and(|env| env.guard)
             && !is_foreign()
     }

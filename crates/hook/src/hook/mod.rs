@@ -22,6 +22,7 @@ mod event_run;
 mod failure;
 mod gather;
 mod later;
+mod unreported;
 
 use std::ffi::OsString;
 use std::io::Read;
@@ -31,7 +32,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use tidegate_core::event::{Action, Event, EventKind, FailedStep, UnreadableEvent};
+use tidegate_core::event::{Action, Event, EventKind, Exit, FailedStep, UnreadableEvent};
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::marks::{Marks, SessionMark};
@@ -154,6 +155,16 @@ impl Hook {
         }
         let marks = self.read_marks(&event, &state, &folder, root);
         let (caller, only_answers) = self.check_caller(&event, marks.value());
+        let marks = if only_answers || !unreported::is_awaited(&event, marks.value()) {
+            marks
+        } else {
+            let in_time = || self.deadline.in_time();
+            let here = self.here(&event, &config, Some(&state), &folder, root, &in_time);
+            match unreported::collect(&event, &self.env, &here, self.deadline.patience()) {
+                Ok(marks) => marks,
+                Err(step) => return give(&self.fail(&step, Some(&config), None)),
+            }
+        };
         if marks.value().is_some_and(|marks| pipeline::deserves_time(&event, marks)) {
             self.deadline.extend();
         }
@@ -224,10 +235,12 @@ impl Hook {
         if self.env.person == Person::Unknown {
             self.env.person = transcript::read_person(host, path);
         }
-        let call = event.call.as_deref().filter(|_| event.lacks_exit());
-        if let Some(call) = call {
-            let exit = transcript::read_exit(host, path, call, &|| self.deadline.in_time());
-            event.set_exit(exit);
+        if event.lacks_run() {
+            let in_time = || self.deadline.in_time();
+            let found = transcript::read_run(&event, path, &in_time);
+            let began = || transcript::read_beginning(&event, path, &in_time);
+            let (began, exit) = found.unwrap_or_else(|| (began(), Exit::Unknown));
+            event.set_run(began, exit);
         }
         Ok(event)
     }
@@ -242,6 +255,7 @@ impl Hook {
             agent: event.agent_id().map(str::to_owned),
             tool: event.tool_name().map(str::to_owned),
             project: root.map(|root| root.to_string_lossy().into_owned()),
+            is_plain_command: event.is_plain_command(),
             stops_first: event.kind == EventKind::Stop && event.is_main_thread() && !event.held_before,
         });
     }

@@ -1,17 +1,22 @@
 //! Searches in the transcript of a session, from its end.
 
+use std::borrow::Cow;
 use std::io::{BufRead, BufReader, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use tidegate_core::event::Event;
 use tidegate_core::event::action::Exit;
 use tidegate_core::feature::knowledge::preserved;
 use tidegate_core::feature::knowledge::preserved::Preserved;
 use tidegate_core::feature::memory::answer;
 use tidegate_core::feature::memory::answer::LastAnswer;
+use tidegate_core::feature::verification::work::AnnouncedPatch;
 use tidegate_core::host::Host;
 use tidegate_core::host::person::Person;
-use tidegate_core::host::transcript::{EntryKind, Sought, TranscriptEntry};
+use tidegate_core::host::transcript::{
+    CommandEnd, ContentPart, EntryKind, Sought, TranscriptEntry, TranscriptParser,
+};
 use tidegate_core::meter::NoReading;
 use tidegate_core::meter::transcript::{EventTrace, MeterScan, TranscriptReading};
 use tidegate_core::time::Millis;
@@ -37,24 +42,94 @@ pub fn last_reading(
     }
 }
 
-/// How a command ended, from a host that does not tell its hooks.
-pub fn read_exit(host: Host, path: &Path, call: &str, in_time: &dyn Fn() -> bool) -> Exit {
-    /// Other calls of the same answer may have ended since, and a summary of each is a line or two.
-    const FURTHEST: usize = 512;
-    let parser = host.parser(&[Sought::Endings]);
-    let (mut exit, mut lines) = (Exit::Unknown, 0);
+/// Other calls of the same answer may have ended since, and a summary of each is a few lines.
+const FURTHEST: usize = 512;
+
+/// When a command began and how it ended, from a host that does not tell its hooks.
+pub fn read_run(
+    event: &Event<'_>,
+    path: &Path,
+    in_time: &dyn Fn() -> bool,
+) -> Option<(Option<Millis>, Exit)> {
+    let (call, line) = (event.call.as_deref()?, event.command_line()?);
+    let parser = event.host.parser(&[Sought::Endings]);
+    let is_it = |end: &CommandEnd<'_>| {
+        end.call == call
+            && end.line.as_ref().is_some_and(|ran| ran.is(line))
+            && end.thread.as_deref().is_some_and(|thread| is_of_thread(event, path, thread))
+    };
+    find_last(&parser, path, in_time, |entry| match entry.kind {
+        EntryKind::Ended(end) if is_it(&end) => Some((end.began, end.exit)),
+        _ => None,
+    })
+}
+
+/// Ids of calls come again in other conversations, whose entries a fork copies. A transcript is named after its own.
+fn is_of_thread(event: &Event<'_>, path: &Path, thread: &str) -> bool {
+    let own = event.agent_id().unwrap_or(event.session.as_str());
+    let named = || path.file_stem().and_then(|stem| stem.to_str()).is_some_and(|stem| stem.ends_with(thread));
+    thread == own || !thread.is_empty() && named()
+}
+
+/// What became of a patch, from a host that reports it in no event: when, and its files.
+pub fn read_patch(
+    host: Host,
+    patch: &AnnouncedPatch,
+    in_time: &dyn Fn() -> bool,
+) -> Option<(Option<Millis>, Vec<String>)> {
+    let parser = host.parser(&[Sought::Patches]);
+    find_last(&parser, Path::new(&patch.transcript), in_time, |entry| match entry.kind {
+        EntryKind::Patched(end) if end.call == patch.call => {
+            Some((end.at, end.files.into_iter().map(Cow::into_owned).collect()))
+        }
+        _ => None,
+    })
+}
+
+fn find_last<T>(
+    parser: &TranscriptParser,
+    path: &Path,
+    in_time: &dyn Fn() -> bool,
+    is_it: impl Fn(TranscriptEntry<'_>) -> Option<T>,
+) -> Option<T> {
+    let (mut found, mut lines) = (None, 0);
     let _ = read_lines(path, in_time, &mut |line| {
         lines += 1;
-        match parser.entry(line).map(|entry| entry.kind) {
-            Some(EntryKind::Ended(end)) if end.call == call => {
-                exit = end.exit;
-                ControlFlow::Break(())
-            }
-            _ if lines > FURTHEST => ControlFlow::Break(()),
-            _ => ControlFlow::Continue(()),
-        }
+        found = parser.entry(line).and_then(&is_it);
+        if found.is_some() || lines > FURTHEST { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    exit
+    found
+}
+
+/// When a command began, from a host whose hooks name no call: of those with the same line that have not ended, the
+/// first. They are newer than the answer that called them.
+pub fn read_beginning(event: &Event<'_>, path: &Path, in_time: &dyn Fn() -> bool) -> Option<Millis> {
+    let line = event.command_line().filter(|_| event.call.is_none())?;
+    let parser = event.host.parser(&[Sought::Beginnings]);
+    let is_of_agent = !event.is_main_thread();
+    let (mut began, mut ended, mut lines) = (None, Vec::new(), 0);
+    let _ = read_lines(path, in_time, &mut |text| {
+        lines += 1;
+        let Some(entry) = parser.entry(text) else {
+            return if lines > FURTHEST { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+        };
+        let results = entry.parts().into_iter().filter_map(|part| match part {
+            ContentPart::Result(result) => Some(result.call?.into_owned()),
+            _ => None,
+        });
+        ended.extend(results);
+        match entry.kind {
+            EntryKind::Answer(_) if entry.is_of_agent == is_of_agent => return ControlFlow::Break(()),
+            EntryKind::Began(start)
+                if start.line.is(line) && !ended.iter().any(|call| *call == start.call) =>
+            {
+                began = entry.at;
+            }
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    });
+    began
 }
 
 /// Whether a person is there, by the first line.

@@ -33,6 +33,8 @@ const REGISTRATIONS: &[Registration] = &[
     Registration { event: EventKind::PreToolUse, matcher: Some("apply_patch"), gate: true },
     // Some models call the tool by a name with a prefix.
     Registration { event: EventKind::PreToolUse, matcher: Some(".*spawn_agent"), gate: false },
+    // Patches through the shell. Last, because trust in an entry ends where its place changes.
+    Registration { event: EventKind::PreToolUse, matcher: Some("Bash"), gate: true },
     advice(EventKind::PostToolUse),
     advice(EventKind::Stop),
     advice(EventKind::SubagentStop),

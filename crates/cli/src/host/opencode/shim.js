@@ -22,6 +22,7 @@ export const Tidegate = async ({ client, directory }) => {
   const held = new Set()
   const ours = new Set()
   const summarised = new Set()
+  const started = new Map()
   let untold
 
   const advice = "Tell the user to run `tidegate doctor`."
@@ -238,6 +239,8 @@ export const Tidegate = async ({ client, directory }) => {
           })
       }),
     "tool.execute.before": async (input, output) => {
+      // opencode does not say how long a command took, and runs tools side by side.
+      if (input.tool === "bash") started.set(input.callID, Date.now())
       const edits = EDITORS.includes(input.tool)
       if (!edits && !OTHERS.includes(input.tool)) return
       const tool = { tool_name: input.tool, call_id: input.callID, tool_input: output.args }
@@ -251,12 +254,15 @@ export const Tidegate = async ({ client, directory }) => {
     "tool.execute.after": (input, output) =>
       safely(async () => {
         const text = typeof output.output === "string" ? output.output : ""
+        const began = started.get(input.callID)
+        started.delete(input.callID)
         const answer = await call("PostToolUse", input.sessionID, {
           tool_name: input.tool,
           call_id: input.callID,
           tool_input: input.args,
           tool_output: text,
           exit: output.metadata && output.metadata.exit,
+          began,
         })
         const note = untold
         if (note) untold = ""

@@ -66,6 +66,7 @@ mod tests {
             is_cut: false,
             background: None,
             duration: None,
+            began: None,
         })
     }
 
@@ -94,6 +95,7 @@ mod tests {
                 is_cut: false,
                 background: None,
                 duration: None,
+                began: None,
             })
         };
         for line in ["git commit --allow-empty -m x", "git -C app commit -m x --allow-empty; git status"] {
@@ -132,6 +134,7 @@ mod tests {
             is_cut: false,
             background: None,
             duration: None,
+            began: None,
         };
         assert!(!has_published(&open));
     }

@@ -160,7 +160,11 @@ impl RelayExtract {
             EntryKind::Added(prompt) => self.with(|building| building.added(entry, prompt)),
             EntryKind::Rewritten(call) => self.with(|building| building.rewritten(call)),
             EntryKind::Boundary(_) => self.with(|building| building.relay.compacted = true),
-            EntryKind::Other | EntryKind::Ended(_) | EntryKind::Count(_) => {}
+            EntryKind::Other
+            | EntryKind::Began(_)
+            | EntryKind::Ended(_)
+            | EntryKind::Patched(_)
+            | EntryKind::Count(_) => {}
         }
         RelayStep::Within
     }

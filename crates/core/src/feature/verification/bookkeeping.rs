@@ -18,14 +18,14 @@ use crate::feature::verification::named_check::NamedCheck;
 use crate::feature::verification::required_checks::{SKILL, is_sufficient, open_files};
 use crate::feature::verification::verify_stop::settings::Wants;
 use crate::feature::verification::work::{
-    BackgroundCheck, ChangeSet, CheckFailure, Edit, HiddenBy, HiddenCheck, ReadPart, SucceededChecks,
-    UncountedCheck, WhyNot,
+    AnnouncedPatch, BackgroundCheck, ChangeSet, CheckFailure, Edit, HiddenBy, HiddenCheck, ReadPart,
+    SucceededChecks, UncountedCheck, WhyNot,
 };
 use crate::file_class::FileClass;
 use crate::text::skill_name::satisfies;
 use crate::time::Millis;
 
-/// The computed start of a call may be this much too early: an edit of the same answer may have ended just
+/// The start of a call may be this much too early: an edit of the same answer may have ended just
 /// before (1 to 12 ms seen with 2.1.325).
 const START_SLACK_MS: u64 = 50;
 
@@ -66,6 +66,7 @@ pub fn marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
     if event.invoked_skill().is_some_and(|name| satisfies(name, SKILL)) {
         marks.push(Mark::Checked(SucceededChecks::seen_at(facts.now, Kinds::NONE, true)));
     }
+    marks.extend(announced_patch(event).map(Mark::Announced));
     if !written_files(event, config).is_empty() {
         marks.extend(code_edits(facts, config, false).map(|(edit, _)| Mark::Edit(edit)));
     }
@@ -93,6 +94,16 @@ pub fn marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
         marks.push(Mark::Ran);
     }
     marks
+}
+
+/// Without an id or a transcript nothing would ever tell what became of it.
+fn announced_patch(event: &Event<'_>) -> Option<AnnouncedPatch> {
+    event.announced_patch()?;
+    Some(AnnouncedPatch {
+        call: event.call.as_deref()?.to_owned(),
+        agent: event.agent_id().map(str::to_owned),
+        transcript: event.transcript.as_deref()?.to_owned(),
+    })
 }
 
 /// Edits alone, kept aside if the event's marks cannot be written.
@@ -135,8 +146,8 @@ fn command_marks(facts: &Facts<'_>, config: &Config, command: &ShellCommand<'_>)
     let takes_output = config.policies.verify_stop.wants != Wants::Each;
     let run = check_run::judge_run(command, LineProof { visible, hidden, ..proof.checks }, takes_output);
     // Edits earlier in the same line are older than the check; edits by others in the meantime are not.
-    let ran = command.duration.unwrap_or_default();
-    let at = facts.now.before(ran.saturating_sub(START_SLACK_MS));
+    let began = command.began.unwrap_or(facts.now.before(command.duration.unwrap_or_default()));
+    let at = facts.now.min(Millis(began.0.saturating_add(START_SLACK_MS)));
     if !matches!(run, CheckRun::Nothing | CheckRun::Hidden(_)) {
         for (edit, _) in &mut edited {
             edit.at = at;

@@ -6,8 +6,8 @@ use crate::event::Event;
 use crate::feature::marks::{self, RoomMarks};
 use crate::feature::verification::checks::Kinds;
 use crate::feature::verification::work::{
-    BackgroundCheck, ChangeSet, CheckFailure, Edit, HiddenCheck, ReadPart, SucceededChecks, UncountedCheck,
-    WrittenCode,
+    AnnouncedPatch, BackgroundCheck, ChangeSet, CheckFailure, Edit, HiddenCheck, ReadPart, SucceededChecks,
+    UncountedCheck, WrittenCode,
 };
 use crate::time::Millis;
 
@@ -15,6 +15,10 @@ use crate::time::Millis;
 #[serde(rename_all = "kebab-case")]
 pub enum Mark {
     Edit(Edit),
+    /// A patch is about to be applied.
+    Announced(AnnouncedPatch),
+    /// The call of a patch of which all is known.
+    Patched(String),
     Checked(SucceededChecks),
     Failed(CheckFailure),
     Uncounted(UncountedCheck),
@@ -69,6 +73,8 @@ pub struct Marks {
     pub past: Option<ChangeSet>,
     /// Checks in the background.
     pub background: Vec<BackgroundCheck>,
+    /// Patches that may have been applied.
+    pub patches: Vec<AnnouncedPatch>,
     /// Verified or not.
     pub wrote: WrittenCode,
     /// The model was told how a check has to be run.
@@ -81,12 +87,17 @@ const CLOCK_SLACK_MS: u64 = 60_000;
 /// More checks than usually run at once.
 const BACKGROUND_KEPT: usize = 8;
 
+/// More patches than one answer of a model holds.
+const PATCHES_KEPT: usize = 16;
+
 impl RoomMarks for Marks {
     type Mark = Mark;
 
     fn apply(&mut self, mark: Mark) {
         match mark {
             Mark::Edit(edit) => self.edit(&edit),
+            Mark::Announced(patch) => self.announce(patch),
+            Mark::Patched(call) => self.patches.retain(|known| known.call != call),
             Mark::Wrote(wrote) => self.wrote = wrote,
             Mark::Checked(checked) => self.check(&checked),
             Mark::Failed(failed) => self.fail(failed),
@@ -136,6 +147,7 @@ impl RoomMarks for Marks {
         marks.extend(self.past.clone().map(Mark::Past));
         marks.extend(self.changes.clone().map(Mark::Changes));
         marks.extend(self.background.iter().cloned().map(Mark::Launched));
+        marks.extend(self.patches.iter().cloned().map(Mark::Announced));
         marks.extend((self.wrote != WrittenCode::default()).then(|| Mark::Wrote(self.wrote.clone())));
         marks
     }
@@ -157,6 +169,14 @@ impl Marks {
         }
         self.wrote.add(edit);
         self.changes.get_or_insert_default().add(edit);
+    }
+
+    fn announce(&mut self, patch: AnnouncedPatch) {
+        self.patches.retain(|known| known.call != patch.call);
+        self.patches.push(patch);
+        if self.patches.len() > PATCHES_KEPT {
+            self.patches.remove(0);
+        }
     }
 
     fn check(&mut self, checked: &SucceededChecks) {
@@ -300,6 +320,12 @@ pub(in crate::feature) mod tests {
                 awaited: Some("p".into()),
             })),
             "[a-z0-9]{9}".prop_map(Mark::Ended),
+            ("[a-c]", any::<bool>()).prop_map(|(call, of_agent)| Mark::Announced(AnnouncedPatch {
+                call,
+                agent: of_agent.then(|| "a1".into()),
+                transcript: "/r.jsonl".into(),
+            })),
+            "[a-c]".prop_map(Mark::Patched),
             Just(Mark::Held),
             Just(Mark::Ran),
             Just(Mark::Prompted),

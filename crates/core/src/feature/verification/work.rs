@@ -26,6 +26,18 @@ pub struct Edit {
     pub removed: bool,
 }
 
+/// A patch that the host applies without an event afterwards.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnnouncedPatch {
+    /// The host's id of the call.
+    pub call: String,
+    /// The subagent that makes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The file that will tell what became of it.
+    pub transcript: String,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SucceededChecks {
     pub kinds: Kinds,

@@ -58,7 +58,7 @@ pub(super) fn parse(bytes: &[u8], registered: Option<EventKind>) -> Result<Event
         tasks: payload.background_tasks.value().unwrap_or_default().0.into_iter().map(task).collect(),
         held_before: payload.stop_hook_active.value().unwrap_or_default(),
         permission: payload.permission_mode.value().map(permission),
-        tool: head::required(payload.tool_name, "tool_name"),
+        tool: head::tool_name(payload.tool_name),
         call: payload.tool_use_id.value(),
         action,
         context: payload.context_window.get().map(ContextWindow::context),

@@ -135,6 +135,7 @@ fn shell_command<'a>(
         is_cut: response.is_some_and(|response| response.persisted_output != Field::Missing),
         background: response.and_then(|response| response.background_task.get().cloned()),
         duration: payload.duration_ms.get().copied(),
+        began: None,
     }
 }
 

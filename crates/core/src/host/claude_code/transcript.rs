@@ -63,7 +63,9 @@ pub(super) fn parser(kinds: &[Sought]) -> TranscriptParser {
             Sought::Boundaries => BOUNDARY.as_bytes(),
             Sought::RepeatedOutput => COMMAND_OUTPUT.as_bytes(),
             // Every prompt says it.
-            Sought::Origins | Sought::Endings | Sought::Counts => return None,
+            Sought::Origins | Sought::Beginnings | Sought::Endings | Sought::Patches | Sought::Counts => {
+                return None;
+            }
         }))
     };
     TranscriptParser::new(kinds.iter().filter_map(needle).collect(), entry)

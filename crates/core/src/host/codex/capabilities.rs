@@ -15,8 +15,8 @@ pub(super) fn support(capability: Capability) -> Support {
         | C::Cycle
         | C::Memory => Support::Full,
         C::SkillsSeen => partly(
-            "a skill counts once the model has printed its SKILL.md",
-            "モデルが SKILL.md を表示した時点で、呼び出したと見なします",
+            "a skill counts once the model has printed its whole SKILL.md",
+            "モデルが SKILL.md を最後まで表示した時点で、呼び出したと見なします",
         ),
         C::StatusLine => no(
             "its status line runs no programs; `tidegate status` shows the same",

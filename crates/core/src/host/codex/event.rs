@@ -9,15 +9,15 @@ use crate::event::prompt::Prompt;
 use crate::event::{Event, EventKind, FailedStep, Permission, UnreadableEvent};
 use crate::host::patch::{PATCH_LONGEST, patched_paths};
 use crate::host::{Host, head};
-use crate::shell;
+use crate::shell::{self, How, Step, Word, Write};
 use crate::text::json::{Field, LongText, read_object};
 
 /// The name for the shell, whatever the tool is called in the version.
 const SHELL: &str = "Bash";
 pub(super) const PATCH: &str = "apply_patch";
 
-/// Programs that print a file.
-const READERS: [&str; 7] = ["cat", "head", "tail", "sed", "nl", "less", "bat"];
+/// The names under which Codex offers its tool for patches to a shell.
+const PATCH_PROGRAMS: [&str; 2] = [PATCH, "applypatch"];
 
 /// Reads a payload; see [`HostWing::read`](crate::host::HostWing::read).
 pub(super) fn parse(bytes: &[u8], registered: Option<EventKind>) -> Result<Event<'_>, UnreadableEvent<'_>> {
@@ -44,7 +44,7 @@ pub(super) fn parse(bytes: &[u8], registered: Option<EventKind>) -> Result<Event
         last_message: payload.last_assistant_message.value(),
         held_before: payload.stop_hook_active.value().unwrap_or_default(),
         permission: payload.permission_mode.value().map(permission),
-        tool: head::required(payload.tool_name, "tool_name"),
+        tool: head::tool_name(payload.tool_name),
         call: payload.tool_use_id.value(),
         action,
         ..begun
@@ -63,6 +63,12 @@ fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'a> {
     let known = |input: Field<ToolInput<'a>>| input.value().unwrap_or_default();
     match tool.as_ref() {
         PATCH => Action::Edit(patched(input, cwd)),
+        SHELL
+            if kind == EventKind::PreToolUse
+                && let Some(paths) = patched_by_line(&input, cwd) =>
+        {
+            Action::Patch(paths)
+        }
         SHELL => {
             let response = payload.tool_response.get().map(|response| response.0);
             shell_action(kind, &input, response)
@@ -97,16 +103,39 @@ fn patched<'a>(input: Field<ToolInput<'a>>, cwd: Option<&str>) -> Result<Vec<Cow
     patched_paths(&patch, cwd).ok_or(FailedStep::MemberMissing("a file in tool_input.command"))
 }
 
+/// Codex takes a patch out of a command line and applies it itself, and without a PostToolUse. It does so for a line that
+/// does nothing else, but the program of that name edits the same files in any other.
+fn patched_by_line<'a>(input: &Field<ToolInput<'a>>, cwd: Option<&str>) -> Option<Vec<Cow<'a, str>>> {
+    let command = input.get()?.command.get()?;
+    if !PATCH_PROGRAMS.iter().any(|name| command.mentions(name.as_bytes())) {
+        return None;
+    }
+    let text = command.lossy();
+    let script = shell::parse(&text).unwrap_or_default();
+    let patches = |step: &Step| step.name().is_some_and(|name| PATCH_PROGRAMS.contains(&name));
+    if !script.steps.is_empty() && !script.steps.iter().any(patches) {
+        return None;
+    }
+    let cwd = cwd.unwrap_or_default();
+    let is_patched =
+        |write: &&Write| write.how == How::Command && script.steps.get(write.step).is_some_and(patches);
+    let patched = script.writes().iter().filter(is_patched);
+    let paths: Vec<_> =
+        patched.filter_map(|write| write.path.resolve(cwd, cwd, None)).map(Cow::Owned).collect();
+    // A folder or a text that only a shell knows: the files are named all the same.
+    if paths.is_empty() { patched_paths(&text, Some(cwd)) } else { Some(paths) }
+}
+
 /// The payload has no exit status: Codex writes it into the rollout.
 fn shell_action<'a>(kind: EventKind, input: &Field<ToolInput<'a>>, response: Option<&'a str>) -> Action<'a> {
     let line = input.get().and_then(|input| head::command_line(&input.command));
     let output = response.and_then(|json| serde_json::from_str::<Field<LongText<'a>>>(json).ok()?.value());
     if kind == EventKind::PostToolUse
-        && let Some(name) = line.as_deref().and_then(read_skill)
-        // A file that is not there leaves an error.
-        && output.is_some_and(|text| text.head(64).trim_start().starts_with("---"))
+        && let Some(read) = line.as_deref().and_then(read_skill)
+        // A file that is not there leaves an error, and one that Codex shortened begins with a remark.
+        && output.is_some_and(|text| text.head(64).trim_start().starts_with("---") && read.is_whole(text))
     {
-        return Action::Skill { name: Some(Cow::Owned(name)), failed: false };
+        return Action::Skill { name: Some(Cow::Owned(read.skill)), failed: false };
     }
     Action::Command(ShellCommand {
         line,
@@ -115,20 +144,65 @@ fn shell_action<'a>(kind: EventKind, input: &Field<ToolInput<'a>>, response: Opt
         is_cut: false,
         background: None,
         duration: None,
+        began: None,
     })
 }
 
-/// Codex has no tool for skills: the model reads their file with a command that does nothing else.
-fn read_skill(line: &str) -> Option<String> {
+/// A command that prints the file of a skill and does nothing else: Codex has no tool for skills.
+struct SkillRead {
+    skill: String,
+    limit: Limit,
+}
+
+/// How much of a file a command prints, from its beginning. Less than that was all of it.
+#[derive(Clone, Copy)]
+enum Limit {
+    None,
+    Lines(usize),
+    Bytes(usize),
+}
+
+impl SkillRead {
+    fn is_whole(&self, output: LongText<'_>) -> bool {
+        match self.limit {
+            Limit::None => true,
+            Limit::Lines(limit) => output.lossy().lines().count() < limit,
+            Limit::Bytes(limit) => output.lossy().len() < limit,
+        }
+    }
+}
+
+fn read_skill(line: &str) -> Option<SkillRead> {
     if !line.contains("SKILL.md") {
         return None;
     }
     let script = shell::parse(line)?;
     let [step] = script.steps.as_slice() else { return None };
-    if !step.name().is_some_and(|name| READERS.contains(&name)) {
-        return None;
+    let words: Option<Vec<&str>> = step.words.iter().skip(1).map(Word::known).collect();
+    let words: Vec<&str> = words?.into_iter().filter(|word| *word != "--").collect();
+    let (path, options) = words.split_last()?;
+    let limit = read_limit(step.name()?, options)?;
+    let skill = path.strip_suffix("/SKILL.md")?.rsplit('/').next().filter(|name| !name.is_empty())?;
+    Some(SkillRead { skill: skill.to_owned(), limit })
+}
+
+/// `None` for a program that may leave out something, or more than one file.
+fn read_limit(program: &str, options: &[&str]) -> Option<Limit> {
+    let number = |text: &str| text.parse::<usize>().ok();
+    match (program, options) {
+        ("cat" | "less" | "bat", []) | ("bat", ["-p" | "-pp" | "--plain"]) => Some(Limit::None),
+        ("tail", ["-n" | "-c", "+1"] | ["-n+1"]) => Some(Limit::None),
+        ("head", []) => Some(Limit::Lines(10)),
+        ("head", ["-n" | "--lines", lines]) => number(lines).map(Limit::Lines),
+        ("head", ["-c" | "--bytes", bytes]) => number(bytes).map(Limit::Bytes),
+        ("head", [option]) => {
+            let lines = ["-n", "--lines=", "-"].iter().find_map(|start| option.strip_prefix(start));
+            lines.and_then(number).map(Limit::Lines)
+        }
+        ("sed", ["-n", range]) => match range.strip_prefix("1,")?.strip_suffix('p')? {
+            "$" => Some(Limit::None),
+            lines => number(lines).map(Limit::Lines),
+        },
+        _ => None,
     }
-    let paths = step.words.iter().skip(1).filter_map(|word| word.known());
-    let mut skills = paths.filter_map(|path| path.strip_suffix("/SKILL.md")?.rsplit('/').next());
-    skills.next().filter(|name| !name.is_empty()).map(str::to_owned)
 }

@@ -24,7 +24,8 @@ pub struct Wing;
 impl HostWing for Wing {
     const SETTINGS_NAMES: &'static [&'static str] = &["hooks.json", "config.toml", ".codex"];
 
-    const SKILL_HINT: &'static str = " (Print its SKILL.md with `cat`, in a command that does nothing else.)";
+    const SKILL_HINT: &'static str =
+        " (Print its whole SKILL.md with `cat`, in a command that does nothing else.)";
 
     const TELLS_BY_TRANSCRIPT: bool = true;
 
@@ -34,7 +35,7 @@ impl HostWing for Wing {
 
     fn traces(_: Host) -> Traces {
         Traces {
-            shell_variables: &["CODEX_SESSION_ID", "CODEX_THREAD_ID"],
+            shell_variables: &["CODEX_SESSION_ID", "CODEX_THREAD_ID", "CODEX_CI"],
             programs: &["codex"],
             packages: &["codex"],
             ..Traces::default()

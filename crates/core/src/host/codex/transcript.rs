@@ -8,14 +8,14 @@ use std::borrow::Cow;
 use serde::de::{IgnoredAny, MapAccess, SeqAccess};
 
 use crate::event::action::Exit;
-use crate::host::patch::patched_files;
 use crate::host::person::Person;
 use crate::host::transcript::{
     AnswerEntry, BoundaryEntry, CallResult, CallTask, CallText, CommandEnd, ContentPart, ContextCount,
-    ConversationOrigin, Counted, EntryContent, EntryKind, LazyText, PromptEntry, RequestTokens, Sought,
-    ToolCall, ToolResult, TranscriptEntry, TranscriptParser,
+    ConversationOrigin, Counted, EntryContent, EntryKind, LazyText, PatchEnd, PromptEntry, RequestTokens,
+    Sought, ToolCall, ToolResult, TranscriptEntry, TranscriptParser,
 };
 use crate::text::json::{Field, LongText, Member, TextList, Verbatim, read_object, wire_key, wire_object};
+use crate::text::patch::patched_files;
 use crate::text::search::Needle;
 use crate::time::Millis;
 
@@ -48,10 +48,11 @@ pub(super) fn parser(kinds: &[Sought]) -> TranscriptParser {
             Sought::Results => &[b"call_output\""],
             Sought::Boundaries => &[b"\"compacted\""],
             Sought::Endings => &[b"\"CommandExecution\""],
+            Sought::Patches => &[b"\"FileChange\""],
             Sought::Counts => &[b"\"token_usage_record\"", b"\"model_context_window\""],
             Sought::Origins => &[b"\"session_meta\"", b"\"turn_context\""],
             // Everything that is typed becomes a prompt.
-            Sought::Added | Sought::Rewritten | Sought::RepeatedOutput => &[],
+            Sought::Added | Sought::Rewritten | Sought::RepeatedOutput | Sought::Beginnings => &[],
         }
     };
     TranscriptParser::new(kinds.iter().flat_map(needles).map(|text| Needle::new(text)).collect(), entry)
@@ -130,10 +131,23 @@ fn read_event<'a>(entry: &mut TranscriptEntry<'a>, payload: &'a str) -> Option<(
                 Some(EntryContent { json: payload, read: |_| Some(vec![ContentPart::Interruption]) });
         }
         Some("item_completed") => {
-            let Some(item) = about.item.value() else { return Some(()) };
-            let is_command = item.kind.get().is_some_and(|kind| kind == "CommandExecution");
-            if let Some(call) = item.id.value().filter(|_| is_command) {
-                entry.kind = EntryKind::Ended(CommandEnd { call, exit: exit(item.exit_code.get()) });
+            let (Some(item), thread) = (about.item.value(), about.thread.value()) else { return Some(()) };
+            let Some(call) = item.id.value() else { return Some(()) };
+            let status = item.status.get().map(AsRef::as_ref);
+            match item.kind.get().map(AsRef::as_ref) {
+                Some("CommandExecution") => {
+                    let line = item.command.get().and_then(|command| ran_line(command.0));
+                    let exit = exit(status, item.exit_code.get());
+                    let began = about.began.value().map(Millis);
+                    entry.kind = EntryKind::Ended(CommandEnd { call, line, thread, began, exit });
+                }
+                Some("FileChange") => {
+                    let files = item.changes.value().filter(|_| status == Some("completed"));
+                    let files = files.unwrap_or_default().0;
+                    let at = about.completed.value().map(Millis);
+                    entry.kind = EntryKind::Patched(PatchEnd { call, thread, at, files });
+                }
+                _ => {}
             }
         }
         Some("task_started") => {
@@ -155,10 +169,20 @@ fn read_event<'a>(entry: &mut TranscriptEntry<'a>, payload: &'a str) -> Option<(
     Some(())
 }
 
-/// A number that is not a status says nothing.
-fn exit(code: Option<&f64>) -> Exit {
+/// A number that is not a status says nothing, and neither does one that the word for it contradicts.
+fn exit(status: Option<&str>, code: Option<&f64>) -> Exit {
     let whole = |code: &f64| code.fract() == 0.0 && (-2_147_483_648.0..=2_147_483_647.0).contains(code);
-    code.filter(|code| whole(code)).map_or(Exit::Unknown, |code| Exit::Known(*code as i32))
+    match (status, code.filter(|code| whole(code)).map(|code| *code as i32)) {
+        (Some("completed"), Some(0)) => Exit::Known(0),
+        (Some("completed" | "failed"), Some(code)) if code != 0 => Exit::Known(code),
+        _ => Exit::Unknown,
+    }
+}
+
+/// The last argument of the shell that ran it.
+fn ran_line(json: &str) -> Option<CallText<'_>> {
+    let command = serde_json::from_str::<Field<TextList<'_>>>(json).ok()?.value()?;
+    command.0.into_iter().next_back().map(|line| CallText::Decoded(line.into_owned()))
 }
 
 impl WireUsage<'_> {
@@ -441,17 +465,45 @@ wire_object! {
 wire_object! {
     struct WireEvent<'a> {
         kind as "type": Cow<'a, str>,
-        item: WireExecution<'a>,
+        thread as "thread_id": Cow<'a, str>,
+        item: WireDone<'a>,
+        began as "started_at_ms": u64,
+        completed as "completed_at_ms": u64,
         info: WireCount<'a>,
         window as "model_context_window": u64,
     }
 }
 
 wire_object! {
-    struct WireExecution<'a> {
+    /// A command or a patch.
+    struct WireDone<'a> {
         kind as "type": Cow<'a, str>,
         id: Cow<'a, str>,
+        status: Cow<'a, str>,
+        command: Verbatim<'a>,
         exit_code: f64,
+        changes: Changes<'a>,
+    }
+}
+
+wire_object! {
+    struct WireChange<'a> {
+        moved as "move_path": Cow<'a, str>,
+    }
+}
+
+/// The files that are members of an object, and those that they were renamed to.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Changes<'a>(Vec<Cow<'a, str>>);
+
+impl<'de> Member<'de> for Changes<'de> {
+    fn object<A: MapAccess<'de>>(mut map: A) -> Result<Option<Self>, A::Error> {
+        let mut files = Vec::new();
+        while let Some((file, change)) = map.next_entry::<Cow<'de, str>, Field<WireChange<'de>>>()? {
+            files.push(file);
+            files.extend(change.value().and_then(|change| change.moved.value()));
+        }
+        Ok(Some(Changes(files)))
     }
 }
 

@@ -68,7 +68,7 @@ pub(super) fn parse(bytes: &[u8], registered: Option<EventKind>) -> Result<Event
         prompt,
         last_message: payload.last_assistant_message.value(),
         held_before: payload.stop_hook_active.value().unwrap_or_default(),
-        tool: head::required(payload.tool_name, "tool_name"),
+        tool: head::tool_name(payload.tool_name),
         action,
         ..begun
     })
@@ -99,8 +99,10 @@ fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'a> {
     let Some(tool) = payload.tool_name.get() else { return Action::Other };
     let input = std::mem::take(&mut payload.tool_input);
     let result = payload.tool_result.get();
-    let failed = result.is_some_and(|it| it.result_type.get().is_none_or(|kind| kind != "success"));
+    let failed = result.is_some_and(|it| !it.succeeded());
     match tool.as_ref() {
+        // It changed nothing. A result that says nothing of that may have.
+        "Edit" | "Write" | "apply_patch" if result.is_some_and(ToolResult::was_refused) => Action::Other,
         "Edit" | "Write" | "apply_patch" => {
             Action::Edit(edited(&input, payload.cwd.get().map(AsRef::as_ref)))
         }
@@ -159,6 +161,10 @@ fn shell_command<'a>(
     let output = result.and_then(|result| result.text.get().copied());
     let line = output.filter(|_| kind == EventKind::PostToolUse).and_then(read_shell_line);
     let (exit, background) = match line {
+        // Without success a line about it is the command's own.
+        Some(ShellLine::Ended(0) | ShellLine::Runs(_)) if !result.is_some_and(ToolResult::succeeded) => {
+            (Exit::Unknown, None)
+        }
         Some(ShellLine::Ended(exit)) => (Exit::Known(exit), None),
         // The start succeeded; the end is judged when its notification comes.
         Some(ShellLine::Runs(shell)) => (Exit::Known(0), Some(Cow::Owned(shell))),
@@ -171,5 +177,6 @@ fn shell_command<'a>(
         is_cut: output.is_some_and(|text| text.head(64).starts_with("Output too large")),
         background,
         duration: None,
+        began: None,
     }
 }

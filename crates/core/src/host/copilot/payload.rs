@@ -53,3 +53,14 @@ wire_object! {
         text as "text_result_for_llm": LongText<'a>,
     }
 }
+
+impl ToolResult<'_> {
+    pub(super) fn succeeded(&self) -> bool {
+        self.result_type.get().is_some_and(|kind| kind == "success")
+    }
+
+    /// By a person, a rule or a hook, or because it could not be done.
+    pub(super) fn was_refused(&self) -> bool {
+        self.result_type.get().is_some_and(|kind| kind != "success")
+    }
+}

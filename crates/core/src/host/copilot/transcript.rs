@@ -9,13 +9,13 @@ use serde::de::{IgnoredAny, MapAccess, SeqAccess};
 
 use super::event::MACHINE;
 use crate::event::action::Exit;
-use crate::host::patch::patched_files;
 use crate::host::transcript::{
-    AnswerEntry, BoundaryEntry, CallResult, CallTask, CallText, ContentPart, ContextCount,
+    AnswerEntry, BoundaryEntry, CallResult, CallTask, CallText, CommandStart, ContentPart, ContextCount,
     ConversationOrigin, Counted, EntryContent, EntryKind, LazyText, PromptEntry, RequestTokens, Sought,
     ToolCall, ToolResult, TranscriptEntry, TranscriptParser,
 };
 use crate::text::json::{Field, LongText, Member, Verbatim, read_object, wire_key, wire_object};
+use crate::text::patch::patched_files;
 use crate::text::search::Needle;
 use crate::time::Millis;
 
@@ -25,6 +25,7 @@ const RESULT: &str = "tool.execution_complete";
 const BOUNDARY: &str = "session.compaction_complete";
 const START: &str = "session.start";
 const USAGE: &str = "session.usage_record";
+const CALL: &str = "tool.execution_start";
 /// The newest line at the time of an event.
 const HOOK: &str = "hook.start";
 
@@ -40,8 +41,13 @@ pub(super) fn parser(kinds: &[Sought]) -> TranscriptParser {
             Sought::Boundaries => &[BOUNDARY],
             Sought::Origins => &[START],
             Sought::Counts => &[USAGE, HOOK],
+            Sought::Beginnings => &[CALL, RESULT, ANSWER],
             // Everything that is typed becomes a prompt, and results say how a command ended.
-            Sought::Added | Sought::Rewritten | Sought::RepeatedOutput | Sought::Endings => &[],
+            Sought::Added
+            | Sought::Rewritten
+            | Sought::RepeatedOutput
+            | Sought::Endings
+            | Sought::Patches => &[],
         }
     };
     let needles = kinds.iter().flat_map(needles).map(|text| Needle::new(text.as_bytes()));
@@ -108,6 +114,16 @@ fn entry(line: &[u8]) -> Option<TranscriptEntry<'_>> {
         Some(RESULT) => {
             let result = ToolResult { output: "", is_by_hook: false, answers: |_| None };
             (EntryKind::Result(result), content(result_parts))
+        }
+        Some(CALL) => {
+            let begun = read_object::<WireBegun<'_>>(data.as_bytes()).ok()?;
+            let line = begun.arguments.value().and_then(|arguments| arguments.command.value());
+            let start = begun
+                .call
+                .value()
+                .zip(line)
+                .map(|(call, line)| CommandStart { call, line: CallText::InLine(line) });
+            (start.map_or(EntryKind::Other, EntryKind::Began), None)
         }
         Some(BOUNDARY) => {
             let done = read_object::<WireCompaction<'_>>(data.as_bytes()).ok()?;
@@ -268,6 +284,13 @@ wire_object! {
         name: Cow<'a, str>,
         // An object, or the text of a patch.
         arguments: Verbatim<'a>,
+    }
+}
+
+wire_object! {
+    struct WireBegun<'a> {
+        call as "toolCallId": Cow<'a, str>,
+        arguments: WireArguments<'a>,
     }
 }
 

@@ -11,6 +11,7 @@ use crate::event::{Event, EventKind, FailedStep, UnreadableEvent};
 use crate::host::patch::{PATCH_LONGEST, patched_paths};
 use crate::host::{Host, head};
 use crate::text::json::{Field, LongText, Member, read_object, wire_key, wire_object};
+use crate::time::Millis;
 
 /// opencode puts the name of an MCP server before the name of each of its tools.
 const OWN_SERVER: &str = "tidegate_";
@@ -38,7 +39,7 @@ pub(super) fn parse(bytes: &[u8], registered: Option<EventKind>) -> Result<Event
         prompt,
         last_message: payload.last_message.value(),
         held_before: payload.held_before.value().unwrap_or_default(),
-        tool: head::required(payload.tool_name, "tool_name"),
+        tool: head::tool_name(payload.tool_name),
         call: payload.call_id.value(),
         action,
         context: (context.used.is_some() || context.window.is_some()).then_some(context),
@@ -68,6 +69,7 @@ fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'a> {
             is_cut: false,
             background: None,
             duration: None,
+            began: payload.began.get().copied().map(Millis),
         }),
         // A skill that is not there has no event after it.
         "skill" => {
@@ -127,6 +129,8 @@ wire_object! {
         tool_input: ToolInput<'a>,
         tool_output: LongText<'a>,
         exit: f64,
+        // When the command began, in milliseconds.
+        began: u64,
     }
 }
 

@@ -41,7 +41,7 @@ pub(super) fn parse(bytes: &[u8], registered: Option<EventKind>) -> Result<Event
         tasks: payload.background_tasks.value().unwrap_or_default().0.into_iter().map(task).collect(),
         held_before: payload.stop_hook_active.value().unwrap_or_default(),
         permission: payload.permission_mode.value().map(permission),
-        tool: head::required(payload.tool_name, "tool_name"),
+        tool: head::tool_name(payload.tool_name),
         // The chat record has the model's own id of the call.
         call: payload.tool_call_id.value().or(payload.tool_use_id.value()),
         action,

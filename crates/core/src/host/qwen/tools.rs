@@ -157,6 +157,7 @@ fn shell_command<'a>(
         is_cut: output.is_some_and(|text| text.head(64).starts_with(CUT)),
         background: task.map(|id| Cow::Owned(id.trim().to_owned())),
         duration: payload.duration_ms.get().copied(),
+        began: None,
     }
 }
 

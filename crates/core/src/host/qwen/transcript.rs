@@ -35,7 +35,9 @@ pub(super) fn parser(kinds: &[Sought]) -> TranscriptParser {
             // Every prompt has the place; counts are in the answers.
             Sought::Rewritten
             | Sought::RepeatedOutput
+            | Sought::Beginnings
             | Sought::Endings
+            | Sought::Patches
             | Sought::Counts
             | Sought::Origins => &[],
         }

@@ -7,7 +7,12 @@ use crate::host::detect::{Signs, Traces};
 pub(super) fn traces(host: Host) -> Traces {
     let none = Traces::default();
     match host {
-        Host::Cursor => Traces { programs: &["cursor-agent"], packages: &["cursor-agent"], ..none },
+        Host::Cursor => Traces {
+            shell_variables: &["CURSOR_AGENT"],
+            programs: &["cursor-agent"],
+            packages: &["cursor-agent"],
+            ..none
+        },
         Host::Gemini => Traces {
             hook_variables: &["GEMINI_SESSION_ID"],
             shell_variables: &["GEMINI_CLI", "GEMINI_SESSION_ID"],
@@ -15,6 +20,8 @@ pub(super) fn traces(host: Host) -> Traces {
             packages: &["gemini-cli"],
             ..none
         },
+        // Several agents set it.
+        Host::Unknown => Traces { shell_variables: &["AGENT"], ..none },
         Host::Factory => Traces { hook_variables: &["FACTORY_PROJECT_DIR"], programs: &["droid"], ..none },
         _ => none,
     }

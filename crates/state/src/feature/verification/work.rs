@@ -30,7 +30,7 @@ use crate::file::bounded;
 use crate::project;
 use crate::project::paths;
 
-/// The host's default time limit, for calls without a duration.
+/// The host's default time limit, for calls without a duration or a beginning.
 const LONGEST_CALL_MS: u64 = 120_000;
 
 /// Between the end of a command and our start lies the start of a process, which takes long on a busy machine.
@@ -295,9 +295,10 @@ impl<'a> Since<'a> {
     fn of(event: &Event<'_>, marks: Option<&'a Marks>, home: &'a Path, now: Millis) -> Since<'a> {
         let command = event.finished_command().or_else(|| event.other_shell());
         let ran = command.and_then(|command| command.duration).unwrap_or(LONGEST_CALL_MS);
+        let began = command.and_then(|command| command.began).unwrap_or(now.before(ran));
         let succeeded = command.is_some_and(|command| command.exit == Exit::Known(0));
         let work = marks.map(|marks| &marks.verification);
-        Since { began: now.before(ran + START_SLACK_MS), succeeded, work, home }
+        Since { began: began.before(START_SLACK_MS), succeeded, work, home }
     }
 
     /// Edits that are known or verified already are not this line's.
