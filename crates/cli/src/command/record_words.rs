@@ -4,6 +4,7 @@ use tidegate_core::event::EventKind;
 use tidegate_core::host::Host;
 use tidegate_core::host::person::Person;
 use tidegate_core::pipeline::record::{BoundaryRecord, Deeds, Record, VerdictRecord};
+use tidegate_core::text::hidden::show_name;
 use tidegate_core::text::one_line::one_line;
 
 use crate::approval::APPROVED;
@@ -202,7 +203,7 @@ fn describe_deeds(record: &Record) -> Option<Text> {
         return Some(Text::from(text).warning());
     }
     if !did.skills.is_empty() {
-        let skills = did.skills.join(", ");
+        let skills = one_line(&did.skills.join(", "));
         return Some(both!("Skill loaded: {skills}", "スキルを読み込みました: {skills}").into());
     }
     if did.compacted {
@@ -215,8 +216,8 @@ fn describe_deeds(record: &Record) -> Option<Text> {
     if let Some(first) = logged.first() {
         let Bilingual { en, ja } = subject(record);
         let (who, verb_en, verb_ja) = match first.call.as_str() {
-            "ask" => (&first.policy, "asked you about", "確認していました"),
-            _ => (&first.policy, "blocked", "ブロックしていました"),
+            "ask" => (show_name(&first.policy), "asked you about", "確認していました"),
+            _ => (show_name(&first.policy), "blocked", "ブロックしていました"),
         };
         return Some(
             Text::from(both!(
@@ -242,7 +243,7 @@ fn describe_deeds(record: &Record) -> Option<Text> {
 
 /// `npm test` (test, build)
 pub(crate) fn passed_check(did: &Deeds, kinds: &[String]) -> String {
-    let kinds = kinds.join(", ");
+    let kinds = one_line(&kinds.join(", "));
     match &did.passed {
         Some(check) => format!("`{}` ({kinds})", one_line(check)),
         None => kinds,

@@ -4,6 +4,7 @@
 
 mod board;
 mod look;
+pub(crate) mod question;
 mod screen;
 
 use std::time::{Duration, Instant};
@@ -11,12 +12,10 @@ use std::time::{Duration, Instant};
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-use crate::bilingual::Bilingual;
 use crate::command::explain::explain_page;
 use crate::error::CliError;
 use crate::language;
 use crate::local_time::LocalClock;
-use crate::print::page::Page;
 use crate::recent::{Recent, journal_size};
 use crate::sessions::Here;
 use tidegate_state::clock;
@@ -56,7 +55,7 @@ fn watch(
         let Some(key) = wait_for_key().map_err(CliError::new)? else {
             let now = journal_size(&here.state.journal(), clock::now());
             if now != size || board.chosen != chosen || looked.elapsed() >= UNASKED {
-                here = here.again()?;
+                here = here.again();
                 recent.refresh(here.now);
                 look::refresh(&mut board, &here, &recent);
                 (looked, size, chosen) = (Instant::now(), now, board.chosen);
@@ -70,7 +69,7 @@ fn watch(
             Wish::Explain(record) => board.put_page(&explain_page(&record, &clock), width),
             Wish::Search(words) => {
                 let found = look::search(&here, &words);
-                board.put_page(&found.unwrap_or_else(|error| Page::of(Bilingual::data(error))), width);
+                board.put_page(&found.unwrap_or_else(|error| error.page()), width);
             }
             Wish::SwitchOff(project) => {
                 ratatui::restore();

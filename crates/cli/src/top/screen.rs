@@ -8,7 +8,7 @@ use ratatui::widgets::{Block, Cell, Clear, Paragraph, Row, Sparkline, Table, Tab
 use tidegate_core::meter::{short_tokens, words};
 use tidegate_core::pipeline::record::MeterRecord;
 use tidegate_core::text::cut::cut_to;
-use tidegate_core::text::hidden::show_hidden;
+use tidegate_core::text::hidden::show_name;
 use tidegate_core::text::one_line::one_line;
 use tidegate_core::time::Millis;
 
@@ -96,8 +96,8 @@ fn list_row<'a>(row: &'a SessionRow, board: &Board, clock: &LocalClock, columns:
     let last = row.last.map(|last| clock.ago(last).get(board.lang).to_owned()).unwrap_or_default();
     let style = if row.is_open { Style::new() } else { Style::new().dim() };
     let mut cells = vec![
-        Cell::from(show_hidden(name).into_owned()),
-        Cell::from(row.id.chars().take(8).collect::<String>()),
+        Cell::from(show_name(name).into_owned()),
+        Cell::from(show_name(&row.id.chars().take(8).collect::<String>()).into_owned()),
         Cell::from(bar),
         Cell::from(left),
         Cell::from(unchecked),
@@ -165,7 +165,7 @@ fn draw_details(frame: &mut Frame<'_>, area: Rect, row: &SessionRow, board: &Boa
     }
     if !board.decisions.is_empty() {
         lines.push(Line::from(say(&both!("Last decisions", "最近の決定"))).bold());
-        lines.extend(board.decisions.iter().map(|text| Line::from(format!("- {}", show_hidden(text)))));
+        lines.extend(board.decisions.iter().map(|text| Line::from(format!("- {}", show_name(text)))));
     }
     let block = Block::bordered().title(say(&both!(" Last event ", " 直近の出来事 ")));
     frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: true }).block(block), right);

@@ -13,10 +13,14 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use futures_util::stream;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
 use serde::Deserialize;
 use tidegate_core::text::lang::Lang;
 use tidegate_state::clock;
 use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
 
 use super::document;
 use super::guard::{self, Guard};
@@ -30,6 +34,12 @@ use crate::sessions::Here;
 
 /// How often a page that is open looks for news. A look is one question to the file system.
 const LOOK: Duration = Duration::from_millis(500);
+
+/// A browser on this machine sends the head of a request at once.
+const HEAD: Duration = Duration::from_secs(5);
+
+/// Connections at once: a browser opens six, and keeps one for the news of each page.
+const CONNECTIONS: usize = 64;
 
 /// Shared by all requests.
 struct Serving {
@@ -99,9 +109,33 @@ impl Server {
         };
         // Pages that wait for news would keep a graceful end waiting.
         tokio::select! {
-            ended = axum::serve(listener, routes) => ended.map_err(CliError::new),
-            () = stopped => Ok(()),
+            () = answer_connections(listener, routes) => {}
+            () = stopped => {}
         }
+        Ok(())
+    }
+}
+
+/// A connection that sends no request, or one without an end, keeps its place only for a while.
+async fn answer_connections(listener: TcpListener, routes: Router) {
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    while let Ok(place) = Arc::clone(&places).acquire_owned().await {
+        let Ok((stream, _)) = listener.accept().await else {
+            // The other side went away, or there is no room for another open file.
+            tokio::time::sleep(LOOK).await;
+            continue;
+        };
+        let routes = TowerToHyperService::new(routes.clone());
+        tokio::spawn(async move {
+            let _place = place;
+            let mut http = http1::Builder::new();
+            // A reader that goes away is no error.
+            let _ = http
+                .timer(TokioTimer::new())
+                .header_read_timeout(HEAD)
+                .serve_connection(TokioIo::new(stream), routes)
+                .await;
+        });
     }
 }
 
@@ -185,9 +219,8 @@ async fn answer(
             recent.refresh(clock::now());
             recent.sessions.clone()
         };
-        let shown = serving.here.again().map_err(view::ViewError::from);
         let seen = Seen { recent, small_curves: serving.small_curves.get(), readings: &serving.readings };
-        match shown.and_then(|here| view::show(&site, here, seen, &page, &id, &query.asked)) {
+        match view::show(&site, serving.here.again(), seen, &page, &id, &query.asked) {
             Ok(page) => (StatusCode::OK, page),
             Err(error) => (error.status(), view::show_error(&site, &error)),
         }

@@ -55,7 +55,7 @@ pub(crate) struct Args {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// Write one file for a browser, with charts
+    /// Write one new file for a browser, with charts; `-` is stdout
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     pub(crate) html: Option<PathBuf>,
 }

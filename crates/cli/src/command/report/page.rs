@@ -2,6 +2,7 @@
 
 use tidegate_core::host::Host;
 use tidegate_core::pipeline::friction::{SpokenCounts, Tally};
+use tidegate_core::text::hidden::show_name;
 use tidegate_replay::report::ForecastError;
 
 use super::boundaries::add_boundaries;
@@ -10,13 +11,13 @@ use crate::bilingual::{Bilingual, both, count_en};
 use crate::local_time::LocalClock;
 use crate::print::page::Page;
 use crate::print::table::{Column, Table};
-use crate::print::text::{Text, data};
+use crate::print::text::{Text, data, name};
 
 pub(super) fn report_page(report: &FrictionReport, days: u64, clock: &LocalClock) -> Page {
     let mut page = Page::new();
     let Bilingual { en, ja } = match (&report.session, &report.project) {
-        (Some(id), _) => both!("session {id}", "セッション {id}"),
-        (None, Some(project)) => both!("{project}", "{project}"),
+        (Some(id), _) => both!("session {id}", "セッション {id}", id = show_name(id)),
+        (None, Some(project)) => Bilingual::data(show_name(project)),
         (None, None) => both!("all projects", "すべてのプロジェクト"),
     };
     page.heading(if days == 1 {
@@ -98,7 +99,7 @@ fn add_deeds(page: &mut Page, report: &FrictionReport, clock: &LocalClock) {
 }
 
 fn in_words(tally: &Tally) -> Bilingual {
-    let policy = &tally.policy;
+    let policy = show_name(&tally.policy);
     let Bilingual { en, ja } = describe_ways(tally.spoke);
     let (followed, settled) = (tally.followed(), tally.settled());
     if tally.spoke.total() == tally.unasked {
@@ -157,7 +158,7 @@ fn describe_ways(spoke: SpokenCounts) -> Bilingual {
 
 /// Calls that a log-only policy would have made.
 fn describe_shadow(tally: &Tally) -> Option<Bilingual> {
-    let (would, policy) = (tally.shadow?, &tally.policy);
+    let (would, policy) = (tally.shadow?, show_name(&tally.policy));
     let Bilingual { en, ja } = describe_ways(would.spoken);
     let (anyway, all) = (would.anyway, would.anyway + would.not);
     let (rest_en, rest_ja) = match all {
@@ -224,6 +225,7 @@ fn add_remarks(page: &mut Page, report: &FrictionReport) {
     }
     page.gap();
     for policy in &report.stepped_down {
+        let policy = show_name(policy);
         page.labelled(
             both!("note", "注意"),
             both!(
@@ -253,7 +255,7 @@ fn describe_failures(failures: &Failures) -> Option<Bilingual> {
         return None;
     }
     let classes: Vec<String> =
-        failures.by_class.iter().map(|(class, number)| format!("{class} {number}")).collect();
+        failures.by_class.iter().map(|(class, number)| format!("{} {number}", show_name(class))).collect();
     let (all, closed, classes) = (failures.all, failures.closed, classes.join(", "));
     let all_en = count_en(all, "check");
     Some(both!(
@@ -279,7 +281,7 @@ fn draw_table(tallies: &[&Tally]) -> Table {
         let asks = tally.spoke.total() > tally.without_outcome();
         let settled = |number: usize| if asks { data(number) } else { data("-").dim() };
         table.row([
-            data(&tally.policy).strong(),
+            name(&tally.policy).strong(),
             data(tally.spoke.total()),
             settled(tally.satisfied),
             settled(tally.satisfied_later),

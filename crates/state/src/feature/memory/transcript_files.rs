@@ -17,20 +17,29 @@ pub struct TranscriptFile {
     pub bytes: u64,
 }
 
-/// A file as it is; of a folder all `.jsonl` files in it and below, without following links. Folders that cannot be read
-/// are skipped, unless it is this one.
+/// As [`find_readable`], without the folders that were left out.
 pub fn find(path: &Path) -> io::Result<Vec<TranscriptFile>> {
+    find_readable(path).map(|(files, _)| files)
+}
+
+/// A file as it is; of a folder all `.jsonl` files in it and below, without following links. Also returns the folders below
+/// that cannot be read.
+pub fn find_readable(path: &Path) -> io::Result<(Vec<TranscriptFile>, Vec<(PathBuf, io::Error)>)> {
     let found = fs::metadata(path)?;
     if !found.is_dir() {
-        return Ok(vec![describe(path, &found)]);
+        return Ok((vec![describe(path, &found)], Vec::new()));
     }
+    let mut unreadable = Vec::new();
     let mut files = Vec::new();
     let mut folders = vec![(path.to_owned(), 0)];
     while let Some((folder, depth)) = folders.pop() {
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
             Err(error) if depth == 0 => return Err(error),
-            Err(_) => continue,
+            Err(error) => {
+                unreadable.push((folder, error));
+                continue;
+            }
         };
         for entry in entries.flatten() {
             let Ok(kind) = entry.file_type() else { continue };
@@ -46,7 +55,7 @@ pub fn find(path: &Path) -> io::Result<Vec<TranscriptFile>> {
         }
     }
     files.sort();
-    Ok(files)
+    Ok((files, unreadable))
 }
 
 fn describe(path: &Path, found: &fs::Metadata) -> TranscriptFile {
