@@ -123,6 +123,12 @@ pub(crate) fn io_words(error: &io::Error) -> Bilingual {
     }
 }
 
+impl From<io::Error> for CliError {
+    fn from(error: io::Error) -> CliError {
+        CliError::new(io_words(&error))
+    }
+}
+
 impl From<MemoryError> for CliError {
     fn from(error: MemoryError) -> CliError {
         let (mut message, mut hint) = (Bilingual::data(error.what), error.hint.map(Bilingual::data));

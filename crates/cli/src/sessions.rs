@@ -86,8 +86,9 @@ impl Here {
 
     /// Switches to another project than that of the current folder.
     pub(crate) fn look_at(&mut self, project: &Path) -> Result<(), CliError> {
-        let folder = fs::canonicalize(project)
-            .map_err(|error| CliError::new(format!("{}: {error}", project.display())))?;
+        let folder = fs::canonicalize(project).map_err(|error| {
+            CliError::from(error).prefixed(&Bilingual::data(show_name(&project.display().to_string())))
+        })?;
         self.root = Some(folder);
         self.config = self.read_config();
         Ok(())

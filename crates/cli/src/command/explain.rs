@@ -72,7 +72,7 @@ fn find_among(here: &Here, args: &Args, is_shown: fn(&Record) -> bool) -> Result
             record.id == args.record
         }
     };
-    for path in journal::list_files(&here.state.journal()).map_err(CliError::new)?.iter().rev() {
+    for path in journal::list_files(&here.state.journal()).map_err(CliError::from)?.iter().rev() {
         let entries =
             journal::read(path).map_err(|error| CliError::new(format!("{}: {error}", path.display())))?;
         if let Some(record) = entries.records.into_iter().rev().find(wanted) {

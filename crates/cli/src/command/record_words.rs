@@ -77,21 +77,25 @@ pub(crate) fn headline(record: &Record) -> Option<Text> {
         ),
         "deny" | "halt" => {
             let who = policies(record, &record.ruling);
-            let paused = record.event == EventKind::PreToolUse.name() && who == "skill-gate";
+            let paused = record.event == EventKind::PreToolUse.name() && who.en == "skill-gate";
+            let (who_en, who_ja) = (who.en, who.ja);
             Some(
                 Text::from(if paused {
-                    both!("{who} paused {en}", "{who}が{ja}を保留しました")
+                    both!("{who_en} paused {en}", "{who_ja}が{ja}を保留しました")
                 } else {
-                    both!("{who} blocked {en}", "{who}が{ja}をブロックしました")
+                    both!("{who_en} blocked {en}", "{who_ja}が{ja}をブロックしました")
                 })
                 .bad(),
             )
         }
         "ask" => {
-            let who = policies(record, "ask");
+            let Bilingual { en: who_en, ja: who_ja } = policies(record, "ask");
             Some(
-                Text::from(both!("{who} asked you about {en}", "{who}が{ja}についてあなたに確認しました"))
-                    .warning(),
+                Text::from(both!(
+                    "{who_en} asked you about {en}",
+                    "{who_ja}が{ja}についてあなたに確認しました"
+                ))
+                .warning(),
             )
         }
         _ => {
@@ -101,11 +105,14 @@ pub(crate) fn headline(record: &Record) -> Option<Text> {
 }
 
 /// The policies that gave this call.
-fn policies(record: &Record, call: &str) -> String {
-    let is_of_call = |verdict: &&VerdictRecord| verdict.call == call && !verdict.shadow;
-    let ids: Vec<String> =
-        record.verdicts.iter().filter(is_of_call).map(|verdict| one_line(&verdict.policy)).collect();
-    if ids.is_empty() { "Tidegate".to_owned() } else { ids.join(", ") }
+fn policies(record: &Record, call: &str) -> Bilingual {
+    name_policies(record, |verdict| verdict.call == call)
+}
+
+fn name_policies(record: &Record, is_meant: impl Fn(&VerdictRecord) -> bool) -> Bilingual {
+    let meant = record.verdicts.iter().filter(|verdict| !verdict.shadow && is_meant(verdict));
+    let names = Bilingual::list(meant.map(|verdict| Bilingual::data(one_line(&verdict.policy))));
+    if names.en.is_empty() { Bilingual::data("Tidegate") } else { names }
 }
 
 fn describe_command(record: &Record) -> Text {
@@ -146,16 +153,12 @@ fn describe_compaction(record: &Record) -> Option<Text> {
 }
 
 fn describe_texts(record: &Record) -> Option<Text> {
-    let speaks = |verdict: &&VerdictRecord| {
-        !verdict.shadow && (verdict.says.model.is_some() || verdict.says.user.is_some())
-    };
-    let who: Vec<String> =
-        record.verdicts.iter().filter(speaks).map(|verdict| one_line(&verdict.policy)).collect();
-    let who = if who.is_empty() { "Tidegate".to_owned() } else { who.join(", ") };
+    let speaks = |verdict: &VerdictRecord| verdict.says.model.is_some() || verdict.says.user.is_some();
+    let Bilingual { en, ja } = name_policies(record, speaks);
     Some(Text::from(match (&record.said.user, &record.said.model) {
-        (Some(_), Some(_)) => both!("{who} told you and Claude", "{who}があなたと Claude に伝えました"),
-        (Some(_), None) => both!("{who} told you", "{who}があなたに伝えました"),
-        (None, Some(_)) => both!("{who} told Claude", "{who}が Claude に伝えました"),
+        (Some(_), Some(_)) => both!("{en} told you and Claude", "{ja}があなたと Claude に伝えました"),
+        (Some(_), None) => both!("{en} told you", "{ja}があなたに伝えました"),
+        (None, Some(_)) => both!("{en} told Claude", "{ja}が Claude に伝えました"),
         (None, None) => return None,
     }))
 }
@@ -203,8 +206,9 @@ fn describe_deeds(record: &Record) -> Option<Text> {
         return Some(Text::from(text).warning());
     }
     if !did.skills.is_empty() {
-        let skills = one_line(&did.skills.join(", "));
-        return Some(both!("Skill loaded: {skills}", "スキルを読み込みました: {skills}").into());
+        let Bilingual { en, ja } =
+            Bilingual::list(did.skills.iter().map(|skill| Bilingual::data(one_line(skill))));
+        return Some(both!("Skill loaded: {en}", "スキルを読み込みました: {ja}").into());
     }
     if did.compacted {
         return Some(

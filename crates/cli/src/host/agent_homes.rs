@@ -166,8 +166,8 @@ pub(crate) fn find_transcripts(folders: &[PathBuf]) -> Result<Vec<TranscriptFile
         let found = transcript_files::find_readable(folder).map_err(|error| {
             CliError::new(cannot_read(folder, &error)).hint(both!("check the path", "パスを確認してください"))
         })?;
-        files.extend(found.0);
-        unreadable.extend(found.1);
+        files.extend(found.files);
+        unreadable.extend(found.unreadable);
     }
     for (folder, error) in unreadable.iter().take(NAMED) {
         remark::warn(cannot_read(folder, error));

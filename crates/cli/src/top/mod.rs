@@ -31,8 +31,8 @@ const UNASKED: Duration = Duration::from_secs(5);
 /// Until the person leaves. `switch_off` runs in the ordinary terminal, with the project of the chosen session.
 pub(crate) fn run(switch_off: &dyn Fn(Option<&str>) -> Result<(), CliError>) -> Result<(), CliError> {
     let here = Here::find()?;
-    let recent = Recent::read(&here.state.journal(), here.now).map_err(CliError::new)?;
-    let terminal = ratatui::try_init().map_err(CliError::new)?;
+    let recent = Recent::read(&here.state.journal(), here.now).map_err(CliError::from)?;
+    let terminal = ratatui::try_init().map_err(CliError::from)?;
     let ended = watch(terminal, here, recent, switch_off);
     ratatui::restore();
     ended
@@ -50,9 +50,9 @@ fn watch(
         (Instant::now(), journal_size(&here.state.journal(), here.now), 0);
     loop {
         let clock = LocalClock::of_system(here.now);
-        terminal.draw(|frame| screen::draw(frame, &board, &clock)).map_err(CliError::new)?;
+        terminal.draw(|frame| screen::draw(frame, &board, &clock)).map_err(CliError::from)?;
         // Keys come first: a person who types is not kept waiting by files.
-        let Some(key) = wait_for_key().map_err(CliError::new)? else {
+        let Some(key) = wait_for_key().map_err(CliError::from)? else {
             let now = journal_size(&here.state.journal(), clock::now());
             if now != size || board.chosen != chosen || looked.elapsed() >= UNASKED {
                 here = here.again();
@@ -62,7 +62,7 @@ fn watch(
             }
             continue;
         };
-        let width = terminal.size().map_err(CliError::new)?.width;
+        let width = terminal.size().map_err(CliError::from)?.width;
         match board.press(key) {
             Wish::Stay => {}
             Wish::Leave => return Ok(()),
@@ -74,7 +74,7 @@ fn watch(
             Wish::SwitchOff(project) => {
                 ratatui::restore();
                 let ended = switch_off(project.as_deref());
-                terminal = ratatui::try_init().map_err(CliError::new)?;
+                terminal = ratatui::try_init().map_err(CliError::from)?;
                 ended?;
             }
         }

@@ -37,10 +37,14 @@ pub(super) fn draw(frame: &mut Frame<'_>, board: &Board, clock: &LocalClock) {
     if let Some(row) = board.row() {
         draw_details(frame, details, row, board, clock);
     }
-    let help = both!(
-        "↑↓ choose  e explain  / search  o switch off  q quit",
-        "↑↓ 選択   e 説明   / 検索   o ポリシーをオフ   q 終了"
-    );
+    let help = if frame.area().width < NARROW {
+        both!("↑↓ e explain / search o off q quit", "↑↓ e 説明 / 検索 o オフ q 終了")
+    } else {
+        both!(
+            "↑↓ choose  e explain  / search  o switch off  q quit",
+            "↑↓ 選択   e 説明   / 検索   o ポリシーをオフ   q 終了"
+        )
+    };
     frame.render_widget(Line::from(help.get(board.lang).to_owned()).dim(), keys);
     draw_cover(frame, board);
 }
@@ -122,30 +126,44 @@ fn show_meter(meter: &MeterRecord) -> (Span<'static>, String) {
     (Span::from(bar).fg(color), meter.left.map(short_tokens).unwrap_or_default())
 }
 
-/// A narrow terminal leaves the session and the time out: the project's name says more.
+/// Columns of a terminal with room for only the most important.
+const NARROW: u16 = 60;
+
+/// A narrow terminal leaves the session and the time out: the project's name says more. A narrower one keeps what is left.
 #[derive(Clone, Copy)]
 enum Columns {
     All,
     Few,
+    Fewest,
 }
 
 impl Columns {
     fn of(area: Rect) -> Columns {
-        if area.width < 84 { Columns::Few } else { Columns::All }
+        match area.width {
+            ..NARROW => Columns::Fewest,
+            NARROW..84 => Columns::Few,
+            84.. => Columns::All,
+        }
     }
 
     fn choose<T>(self, cells: &mut Vec<T>) {
-        if matches!(self, Columns::Few) {
-            cells.remove(5);
-            cells.remove(1);
+        let left_out: &[usize] = match self {
+            Columns::All => &[],
+            Columns::Few => &[5, 1],
+            Columns::Fewest => &[5, 4, 1],
+        };
+        for at in left_out {
+            cells.remove(*at);
         }
     }
 }
 
 fn draw_details(frame: &mut Frame<'_>, area: Rect, row: &SessionRow, board: &Board, clock: &LocalClock) {
     let say = |text: &Bilingual| text.get(board.lang).to_owned();
+    // Words say more than a curve where there is room for one of them.
+    let share = if area.width < NARROW { 0 } else { 45 };
     let [left, right] =
-        Layout::horizontal([Constraint::Percentage(45), Constraint::Percentage(55)]).areas(area);
+        Layout::horizontal([Constraint::Percentage(share), Constraint::Percentage(100 - share)]).areas(area);
     let curve = Block::bordered().title(say(&both!(" Context over time ", " コンテキストの推移 ")));
     let room = usize::from(left.width.saturating_sub(2));
     let points = &row.curve.points;
@@ -233,6 +251,8 @@ mod tests {
         insta::assert_snapshot!("top", shown(&board(Lang::En), 100, 24));
         insta::assert_snapshot!("top-japanese", shown(&board(Lang::Ja), 100, 24));
         insta::assert_snapshot!("top-empty", shown(&Board::new(Lang::En), 80, 20));
+        insta::assert_snapshot!("top-40", shown(&board(Lang::En), 40, 24));
+        insta::assert_snapshot!("top-40-japanese", shown(&board(Lang::Ja), 40, 24));
     }
 
     #[test]

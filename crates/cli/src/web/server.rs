@@ -26,7 +26,8 @@ use super::document;
 use super::guard::{self, Guard};
 use super::site::{Site, preferred_lang};
 use super::view::{self, Asked, Seen};
-use crate::error::CliError;
+use crate::bilingual::{Bilingual, both};
+use crate::error::{CliError, io_words};
 use crate::language;
 use crate::recent::last_readings::LastReadings;
 use crate::recent::{Recent, SmallCurves, journal_size, read_small_curves};
@@ -72,9 +73,9 @@ impl Server {
     pub(crate) async fn bind(port: u16) -> Result<Server, CliError> {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let listener = TcpListener::bind(address).await.map_err(|error| cannot_listen(port, &error))?;
-        let port = listener.local_addr().map_err(CliError::new)?.port();
+        let port = listener.local_addr().map_err(CliError::from)?.port();
         let here = Here::find()?;
-        let recent = Recent::read(&here.state.journal(), here.now).map_err(CliError::new)?;
+        let recent = Recent::read(&here.state.journal(), here.now).map_err(CliError::from)?;
         let token = guard::new_token().map_err(CliError::new)?;
         let guard = Guard { token, port };
         let (recent, small_curves, readings) = (Mutex::new(recent), OnceLock::new(), LastReadings::default());
@@ -140,12 +141,12 @@ async fn answer_connections(listener: TcpListener, routes: Router) {
 }
 
 fn cannot_listen(port: u16, error: &std::io::Error) -> CliError {
-    use crate::bilingual::both;
     let in_use = error.kind() == std::io::ErrorKind::AddrInUse;
     CliError::new(if in_use {
         both!("port {port} is in use", "ポート{port}は使用中です")
     } else {
-        both!("cannot listen on port {port}: {error}", "ポート{port}で待ち受けできません: {error}")
+        let Bilingual { en, ja } = io_words(error);
+        both!("cannot listen on port {port}: {en}", "ポート{port}で待ち受けできません: {ja}")
     })
     .hint(both!("leave --port out to take any free port", "--port を省くと空いているポートを使います"))
 }

@@ -372,7 +372,7 @@ fn a_folder_that_cannot_be_read_is_named() {
     let closed = sandbox.home().join(".claude/projects/-closed");
     fs::create_dir_all(&closed).expect("a folder");
     let sandbox = if is_root(&sandbox) { as_another_person(sandbox) } else { sandbox };
-    fs::set_permissions(&closed, fs::Permissions::from_mode(0)).expect("our own");
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).expect("our own");
     let ran = sandbox.run(&["replay"]);
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).expect("our own");
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);

@@ -42,13 +42,13 @@ pub struct Follower {
     day: String,
     offset: u64,
     /// The file that was read up to there.
-    file: Option<u64>,
+    file: u64,
 }
 
 impl Follower {
     pub fn from_here(folder: &Path, now: Millis) -> Follower {
         let (file, offset) = fs::metadata(day_file(folder, &now.day()))
-            .map_or((None, 0), |found| (identity(&found), found.len()));
+            .map_or((0, 0), |found| (identity(&found), found.len()));
         Follower { folder: folder.to_owned(), day: now.day(), offset, file }
     }
 
@@ -82,7 +82,7 @@ impl Follower {
             let mut days = files.iter().filter_map(|path| path.file_stem()?.to_str());
             let next = days.find(|day| **day > *self.day && **day <= *now.day());
             self.day = next.map_or_else(|| now.day(), str::to_owned);
-            (self.offset, self.file) = (0, None);
+            (self.offset, self.file) = (0, 0);
         } else if whole == 0 && self.day > now.day() {
             // The clock was set back: that day was read before.
             *self = Follower::from_here(&self.folder, now);
@@ -93,14 +93,14 @@ impl Follower {
 
 /// Tells a file from another one that replaced it.
 #[cfg(unix)]
-fn identity(found: &fs::Metadata) -> Option<u64> {
-    Some(std::os::unix::fs::MetadataExt::ino(found))
+fn identity(found: &fs::Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(found)
 }
 
 /// Elsewhere an open file cannot be replaced.
 #[cfg(not(unix))]
-fn identity(_: &fs::Metadata) -> Option<u64> {
-    None
+fn identity(_: &fs::Metadata) -> u64 {
+    0
 }
 
 pub fn day_file(folder: &Path, day: &str) -> PathBuf {

@@ -99,7 +99,9 @@ impl Past {
     pub(crate) fn find_files(&self, paths: &[PathBuf]) -> Result<Vec<TranscriptFile>, CliError> {
         let homes = AgentHomes::find(&self.env.place);
         let mut files = agent_homes::find_transcripts(&homes.chosen_folders(paths))?;
-        files.iter_mut().for_each(|file| file.changed = file.changed.min(self.now));
+        for file in &mut files {
+            file.changed = file.changed.min(self.now);
+        }
         if files.is_empty() {
             return Err(no_transcripts(paths.first().map(PathBuf::as_path)));
         }

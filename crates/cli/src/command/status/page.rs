@@ -70,7 +70,10 @@ pub(super) fn status_page(status: &Status, said: PressureLevel, clock: &LocalClo
         row(both!("workflow", "ワークフロー"), workflow.line().into());
     }
     if !status.skills.is_empty() {
-        row(both!("skills", "スキル"), name(status.skills.join(", ")));
+        row(
+            both!("skills", "スキル"),
+            Bilingual::list(status.skills.iter().map(|skill| Bilingual::data(show_name(skill)))).into(),
+        );
     }
     row(both!("hooks", "フック"), describe_hooks(status).into());
     if let Some(memory) = &status.memory {
@@ -177,7 +180,9 @@ fn started(status: &Status, clock: &LocalClock) -> Option<Text> {
 
 fn describe_warnings(said: PressureLevel) -> Bilingual {
     match said {
-        PressureLevel::None => both!("none since the context last shrank", "まだ出ていません"),
+        PressureLevel::None => {
+            both!("none since the context last shrank", "コンテキストが前回減ってからは、まだ出ていません")
+        }
         PressureLevel::Info => {
             both!("the early one was given; a late one may follow", "早めの警告を出しました")
         }

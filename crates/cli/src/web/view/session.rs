@@ -42,7 +42,7 @@ pub(super) fn show(mut viewing: Viewing<'_>, id: &str) -> Result<Shown, ViewErro
             events.push(record);
         }
     })
-    .map_err(CliError::new)?;
+    .map_err(CliError::from)?;
     curve.continue_to(viewing.here.meter(Some(&session), None).0.reading());
     let title = session
         .marks

@@ -17,27 +17,33 @@ pub struct TranscriptFile {
     pub bytes: u64,
 }
 
-/// As [`find_readable`], without the folders that were left out.
-pub fn find(path: &Path) -> io::Result<Vec<TranscriptFile>> {
-    find_readable(path).map(|(files, _)| files)
+#[derive(Debug, Default)]
+pub struct FoundTranscripts {
+    pub files: Vec<TranscriptFile>,
+    /// Folders below, and why they were left out.
+    pub unreadable: Vec<(PathBuf, io::Error)>,
 }
 
-/// A file as it is; of a folder all `.jsonl` files in it and below, without following links. Also returns the folders below
-/// that cannot be read.
-pub fn find_readable(path: &Path) -> io::Result<(Vec<TranscriptFile>, Vec<(PathBuf, io::Error)>)> {
+/// As [`find_readable`], without the folders that were left out.
+pub fn find(path: &Path) -> io::Result<Vec<TranscriptFile>> {
+    find_readable(path).map(|found| found.files)
+}
+
+/// A file as it is; of a folder all `.jsonl` files in it and below, without following links.
+pub fn find_readable(path: &Path) -> io::Result<FoundTranscripts> {
     let found = fs::metadata(path)?;
+    let mut transcripts = FoundTranscripts::default();
     if !found.is_dir() {
-        return Ok((vec![describe(path, &found)], Vec::new()));
+        transcripts.files.push(describe(path, &found));
+        return Ok(transcripts);
     }
-    let mut unreadable = Vec::new();
-    let mut files = Vec::new();
     let mut folders = vec![(path.to_owned(), 0)];
     while let Some((folder, depth)) = folders.pop() {
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
             Err(error) if depth == 0 => return Err(error),
             Err(error) => {
-                unreadable.push((folder, error));
+                transcripts.unreadable.push((folder, error));
                 continue;
             }
         };
@@ -50,12 +56,12 @@ pub fn find_readable(path: &Path) -> io::Result<(Vec<TranscriptFile>, Vec<(PathB
                 && path.extension().is_some_and(|extension| extension == "jsonl")
                 && let Ok(found) = entry.metadata()
             {
-                files.push(describe(&path, &found));
+                transcripts.files.push(describe(&path, &found));
             }
         }
     }
-    files.sort();
-    Ok((files, unreadable))
+    transcripts.files.sort();
+    Ok(transcripts)
 }
 
 fn describe(path: &Path, found: &fs::Metadata) -> TranscriptFile {
