@@ -24,14 +24,19 @@ pub(super) fn draw(frame: &mut Frame<'_>, board: &Board, clock: &LocalClock) {
     let parts = [Constraint::Length(1), Constraint::Min(5), Constraint::Length(12), Constraint::Length(1)];
     let [head, list, details, keys] = Layout::vertical(parts).areas(frame.area());
     let open = board.rows.iter().filter(|row| row.is_open).count();
-    let title = both!(
-        "Tidegate: {sessions} open, {jobs} in the queue",
-        "Tidegate: 実行中のセッション{open}件、保存待ち{queue}件",
-        sessions = count_en(open, "session"),
-        jobs = count_en(board.queue, "job"),
-        open = open,
-        queue = board.queue
-    );
+    let queue = board.queue;
+    let title = if frame.area().width < NARROW {
+        both!("Tidegate: {open} open, {queue} in the queue", "Tidegate: 実行中{open}件、保存待ち{queue}件")
+    } else {
+        both!(
+            "Tidegate: {sessions} open, {jobs} in the queue",
+            "Tidegate: 実行中のセッション{open}件、保存待ち{queue}件",
+            sessions = count_en(open, "session"),
+            jobs = count_en(queue, "job"),
+            open = open,
+            queue = queue
+        )
+    };
     frame.render_widget(Line::from(title.get(board.lang).to_owned()).bold(), head);
     draw_list(frame, list, board, clock);
     if let Some(row) = board.row() {
