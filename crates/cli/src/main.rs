@@ -15,6 +15,7 @@ mod json_text;
 mod knowledge;
 mod language;
 mod local_time;
+mod memory_trouble;
 mod own_session;
 mod path;
 mod policy_words;

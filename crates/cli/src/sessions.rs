@@ -16,6 +16,7 @@ use tidegate_core::meter::transcript::EventTrace;
 use tidegate_core::meter::{Meter, NoReading};
 use tidegate_core::pipeline::record::Record;
 use tidegate_core::settings::setting::Whole;
+use tidegate_core::text::hidden::show_name;
 use tidegate_core::time::Millis;
 use tidegate_hook::environment::Environment;
 use tidegate_state::config::switches;
@@ -65,28 +66,29 @@ impl Here {
         Ok(state.map(|state| Here::with_state(env, state)))
     }
 
-    /// As `self`, now: settings may have changed, the project is the same. For what looks again and again.
-    pub(crate) fn again(&self) -> Result<Here, CliError> {
-        let env = Environment::of_process();
-        let state = StateDir::open(&env.place).map_err(|why| unusable_state(&why))?;
+    /// As `self`, now: settings may have changed, the project is the same. For what looks again and again, and changes nothing.
+    pub(crate) fn again(&self) -> Here {
+        let (env, state) = (Environment::of_process(), self.state.clone());
         let mut here =
             Here { env, config: Config::default(), state, now: clock::now(), root: self.root.clone() };
         here.config = here.read_config();
-        Ok(here)
+        here
     }
 
     fn with_state(env: Environment, state: StateDir) -> Here {
         let mut here = Here { env, config: Config::default(), state, now: clock::now(), root: None };
         here.root = here.find_root();
         here.config = here.read_config();
+        config::keep_copies(&here.state, here.env.place.config().as_deref(), here.root.as_deref());
         language::choose(&here.env, here.config.general.lang);
         here
     }
 
     /// Switches to another project than that of the current folder.
     pub(crate) fn look_at(&mut self, project: &Path) -> Result<(), CliError> {
-        let folder = fs::canonicalize(project)
-            .map_err(|error| CliError::new(format!("{}: {error}", project.display())))?;
+        let folder = fs::canonicalize(project).map_err(|error| {
+            CliError::from(error).prefixed(&Bilingual::data(show_name(&project.display().to_string())))
+        })?;
         self.root = Some(folder);
         self.config = self.read_config();
         Ok(())
@@ -101,7 +103,6 @@ impl Here {
             variables: &self.env.settings,
             off: self.env.off.as_deref(),
         });
-        config::keep_copies(&self.state, user.as_deref(), self.root.as_deref());
         let session = self.env.session.as_deref();
         switches::read(&self.state).apply(&mut config, self.now, self.root.as_deref(), session);
         config
@@ -152,7 +153,7 @@ impl Here {
                 let unknown = both!("an unknown project", "不明なプロジェクト");
                 let line = |session: &Session| {
                     let id = &session.id;
-                    match session.marks.session.root.as_deref() {
+                    match session.marks.session.root.as_deref().map(show_name) {
                         Some(root) => both!("{id} in {root}", "{id}（{root}）"),
                         None => both!("{id} in {en}", "{id}（{ja}）", en = unknown.en, ja = unknown.ja),
                     }

@@ -1,6 +1,9 @@
 //! Lines of shell, as far as they can be told without running them.
 
+use std::fmt::Write as _;
 use std::path::Path;
+
+use tidegate_core::text::hidden;
 
 /// As `sh` splits them, without filling in variables.
 pub(crate) fn split_words(text: &str) -> Vec<String> {
@@ -64,7 +67,26 @@ pub(crate) fn is_assignment(word: &str) -> bool {
 
 pub(crate) fn quote_path(path: &Path) -> String {
     let text = path.to_string_lossy();
-    if is_plain(&text) { text.into_owned() } else { quote_text(&text) }
+    if is_plain(&text) {
+        text.into_owned()
+    } else if hidden::judged(&text).all(|(_, is_plain)| is_plain) {
+        quote_text(&text)
+    } else {
+        quote_hidden(&text)
+    }
+}
+
+/// On one line and with nothing hidden, as bash, zsh and ksh read it.
+fn quote_hidden(text: &str) -> String {
+    let mut quoted = "$'".to_owned();
+    for (c, is_plain) in hidden::judged(text) {
+        let _ = match c {
+            '\\' | '\'' => write!(quoted, "\\{c}"),
+            c if is_plain => write!(quoted, "{c}"),
+            c => write!(quoted, "\\U{:08x}", u32::from(c)),
+        };
+    }
+    quoted + "'"
 }
 
 /// A shell reads such a text as one word, wherever it stands in a line.
@@ -81,6 +103,13 @@ pub(crate) fn quote_text(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_that_hides_something_is_quoted_on_one_line() {
+        let quoted = |path: &str| quote_path(Path::new(path));
+        assert_eq!(quoted("/a b'c"), r"'/a b'\''c'");
+        assert_eq!(quoted("/a\nb'\\\u{202e}"), r"$'/a\U0000000ab\'\\\U0000202e'");
+    }
 
     #[test]
     fn words_come_apart_as_in_a_shell() {

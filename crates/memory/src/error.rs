@@ -28,6 +28,8 @@ pub enum ErrorKind {
     /// The file is not a sound database.
     Damaged,
     Newer,
+    /// A reader that changes nothing cannot bring it up to date.
+    Older,
     Missing,
     /// The request is not valid in the current state.
     Refused,

@@ -356,7 +356,8 @@ fn play<S>(
         closed: Vec::new(),
     };
     read_lines(file, &mut reader, notify, |reader| {
-        for moment in reader.moments() {
+        for mut moment in reader.moments() {
+            moment.at = believe(moment.at, file.changed);
             record.see(&moment);
             let judged = player.play(&moment).map_err(Halt::Scratch)?;
             record.stops.extend(judged.map(keep.stop));
@@ -366,6 +367,14 @@ fn play<S>(
     record.damaged_lines = reader.unread_lines() + player.left_out();
     (record.context, record.closed) = player.finish();
     Ok(record)
+}
+
+/// A copied file may have lost when it was written, so its time may be a zone or two behind.
+const AHEAD_MS: u64 = 86_400_000;
+
+/// No line is newer than its file. A time to come says nothing, and would be within every period.
+fn believe(at: Millis, changed: Millis) -> Millis {
+    if at.since(changed) > AHEAD_MS { changed } else { at }
 }
 
 impl<S> SessionRecord<S> {

@@ -8,6 +8,7 @@ use tidegate_core::host::Host;
 use tidegate_core::host::capability::{Capability, Support};
 use tidegate_core::host::person::Person;
 use tidegate_core::pipeline::record::{BackendCall, Deeds, Record, SwitchedPolicy, VerdictRecord};
+use tidegate_core::text::hidden::show_name;
 use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
 use tidegate_state::journal;
@@ -22,7 +23,7 @@ use crate::error::CliError;
 use crate::local_time::LocalClock;
 use crate::print;
 use crate::print::page::Page;
-use crate::print::text::{Text, data};
+use crate::print::text::{Text, data, name};
 use crate::reason_words;
 use crate::sessions::Here;
 
@@ -71,7 +72,7 @@ fn find_among(here: &Here, args: &Args, is_shown: fn(&Record) -> bool) -> Result
             record.id == args.record
         }
     };
-    for path in journal::list_files(&here.state.journal()).map_err(CliError::new)?.iter().rev() {
+    for path in journal::list_files(&here.state.journal()).map_err(CliError::from)?.iter().rev() {
         let entries =
             journal::read(path).map_err(|error| CliError::new(format!("{}: {error}", path.display())))?;
         if let Some(record) = entries.records.into_iter().rev().find(wanted) {
@@ -209,8 +210,10 @@ pub(super) fn list_deeds(did: &Deeds) -> Vec<Bilingual> {
 
 fn describe_place(what: &SwitchedPolicy) -> Bilingual {
     match (&what.session, &what.project) {
-        (Some(session), _) => both!("in session {session}", "セッション {session} で"),
-        (None, Some(project)) => both!("in {project}", "{project} で"),
+        (Some(session), _) => {
+            both!("in session {session}", "セッション {session} で", session = show_name(session))
+        }
+        (None, Some(project)) => both!("in {project}", "{project} で", project = show_name(project)),
         (None, None) => both!("in every project", "すべてのプロジェクトで"),
     }
 }
@@ -406,8 +409,8 @@ fn add_facts(page: &mut Page, record: &Record) {
     let mut rows: Vec<(Text, Text)> = Vec::new();
     let mut fact =
         |key: Bilingual, value: Option<Text>| rows.extend(value.map(|value| (Text::from(key), value)));
-    fact(both!("session", "セッション"), record.session.as_ref().map(data));
-    fact(both!("project", "プロジェクト"), record.project.as_ref().map(data));
+    fact(both!("session", "セッション"), record.session.as_ref().map(name));
+    fact(both!("project", "プロジェクト"), record.project.as_ref().map(name));
     fact(both!("tool", "ツール"), record.tool.as_ref().map(data));
     fact(both!("cause", "きっかけ"), record.cause.as_ref().map(data));
     fact(both!("subagent", "サブエージェント"), record.agent.as_ref().map(data));

@@ -12,7 +12,7 @@ use tidegate_state::clock;
 use tidegate_state::journal::{self, Follower};
 
 use super::Outcome;
-use crate::bilingual::{both, count_en};
+use crate::bilingual::{Bilingual, both, count_en};
 use crate::error::CliError;
 use crate::print;
 use crate::print::page::Page;
@@ -89,9 +89,9 @@ pub(super) fn show_records(
     let follower = Follower::from_here(&here.state.journal(), clock::now());
     let mut found: Vec<Record> = Vec::new();
     let mut skipped = 0;
-    for path in journal::list_files(&here.state.journal()).map_err(CliError::new)?.iter().rev() {
-        let entries =
-            journal::read(path).map_err(|error| CliError::new(format!("{}: {error}", path.display())))?;
+    for path in journal::list_files(&here.state.journal()).map_err(CliError::from)?.iter().rev() {
+        let entries = journal::read(path)
+            .map_err(|error| CliError::from(error).prefixed(&Bilingual::data(path.display())))?;
         skipped += entries.skipped;
         let mut records: Vec<Record> = entries.records.into_iter().filter(matches).collect();
         records.extend(std::mem::take(&mut found));
@@ -125,7 +125,7 @@ fn wait_for_more(
     show: &dyn Fn(&[Record]) -> bool,
 ) -> Result<(), CliError> {
     loop {
-        let entries = follower.next(clock::now()).map_err(CliError::new)?;
+        let entries = follower.next(clock::now()).map_err(CliError::from)?;
         let records: Vec<Record> = entries.records.into_iter().filter(matches).collect();
         if !show(&records) {
             return Ok(());

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use tidegate_core::feature::config::former_names::current_policy;
 use tidegate_core::pipeline::record::{MeterRecord, Record};
 use tidegate_core::text::cut::cut_to;
+use tidegate_core::text::hidden::show_name;
 use tidegate_core::text::one_line::one_line;
 use tidegate_core::time::Millis;
 
@@ -18,7 +19,7 @@ use crate::bilingual::both;
 use crate::local_time::LocalClock;
 use crate::print;
 use crate::print::page::Page;
-use crate::print::text::{Text, data, prose};
+use crate::print::text::{Text, data, name, prose};
 use crate::sessions::Here;
 
 #[derive(Debug, clap::Args)]
@@ -109,9 +110,9 @@ fn add_record(page: &mut Page, record: &Record, args: &Args, clock: &LocalClock,
         page.heading(data(&day));
         *shown_day = day;
     }
-    let time = at.map_or_else(|| record.at.clone(), |at| clock.second(at));
+    let time = at.map_or_else(|| show_name(&record.at).into_owned(), |at| clock.second(at));
     if args.verbose {
-        page.pairs([(data(time).dim(), data(&record.id).dim() + data("  ") + verbose_text(record))]);
+        page.pairs([(data(time).dim(), name(&record.id).dim() + data("  ") + verbose_text(record))]);
         return;
     }
     let mut text = headline(record).unwrap_or_default();
@@ -119,6 +120,7 @@ fn add_record(page: &mut Page, record: &Record, args: &Args, clock: &LocalClock,
         && let Some(project) = record.project.as_deref().map(Path::new).and_then(Path::file_name)
     {
         let project = project.to_string_lossy();
+        let project = show_name(&project);
         text = text + Text::from(both!(" (in {project})", "（{project}）")).dim();
     }
     if let Some(said) = said_text(record) {
@@ -139,7 +141,7 @@ fn verbose_text(record: &Record) -> Text {
     let used = record.meter.as_ref().and_then(MeterRecord::shown_pct).map(|percent| format!("{percent}%"));
     let time = format!("{:.1} ms", record.cost.us as f64 / 1000.0);
     let session = record.session.as_deref().map(one_line);
-    let details = [Some(one_line(&what)), Some(record.ruling.clone()), used, Some(time), session];
+    let details = [Some(one_line(&what)), Some(one_line(&record.ruling)), used, Some(time), session];
     let details = data(details.into_iter().flatten().collect::<Vec<_>>().join(", ")).dim();
     match headline(record) {
         Some(headline) => headline + data("\n") + details,

@@ -9,6 +9,7 @@ use tidegate_core::feature::Mode;
 use tidegate_core::feature::config::former_names;
 use tidegate_core::feature::config::parse_off_list;
 use tidegate_core::pipeline::record::{Deeds, SwitchedPolicy};
+use tidegate_core::text::hidden::show_name;
 use tidegate_core::time::Millis;
 use tidegate_state::config::switches;
 use tidegate_state::config::switches::{Off, Scope, SteppedDown, Switches};
@@ -196,7 +197,8 @@ fn policies_page(here: &Here, switches: &Switches) -> Page {
     let mut page = Page::new();
     match &here.root {
         Some(root) => {
-            let root = root.display();
+            let root = root.display().to_string();
+            let root = show_name(&root);
             page.heading(both!("Policies in {root}", "{root} のポリシー"));
         }
         None => page.heading(both!("Policies", "ポリシー")),
@@ -229,7 +231,7 @@ fn policies_page(here: &Here, switches: &Switches) -> Page {
     if !elsewhere.is_empty() || !down.is_empty() {
         page.heading(both!("Elsewhere", "ほかの場所"));
         for off in elsewhere {
-            let (policy, Bilingual { en, ja }) = (&off.policy, describe_off(&clock, off));
+            let (policy, Bilingual { en, ja }) = (show_name(&off.policy), describe_off(&clock, off));
             page.item(both!("{policy} is off {en}", "{policy} はオフです（{ja}）"));
         }
         for down in down {
@@ -274,6 +276,7 @@ pub(super) fn find_policy(id: &str) -> Result<&'static str, CliError> {
         Some(near) => both!("did you mean `{near}`?", "`{near}` ではありませんか？"),
         None => both!("`tidegate off` lists the policies", "`tidegate off` でポリシーの一覧を表示します"),
     };
+    let id = show_name(id);
     Err(CliError::new(both!("there is no policy `{id}`", "`{id}` というポリシーはありません")).hint(hint))
 }
 
@@ -305,7 +308,7 @@ fn approved_command(args: &Args, off: &Off) -> String {
 }
 
 pub(crate) fn only_advises(down: &SteppedDown) -> Bilingual {
-    let SteppedDown { policy, stepped_down_in: project, .. } = down;
+    let (policy, project) = (show_name(&down.policy), show_name(&down.stepped_down_in));
     both!(
         "{policy} only advises in {project}, because people overrode it often there",
         "{policy} は何度も取り消されたため、{project} では助言だけをします"
@@ -321,8 +324,8 @@ pub(crate) fn describe_off(clock: &LocalClock, off: &Off) -> Bilingual {
 pub(crate) fn describe_scope(scope: &Scope) -> Bilingual {
     match scope {
         Scope::Everywhere => both!("in every project", "すべてのプロジェクト"),
-        Scope::Project(root) => both!("in {root}", "{root}"),
-        Scope::Session(id) => both!("in session {id}", "セッション {id}"),
+        Scope::Project(root) => both!("in {root}", "{root}", root = show_name(root)),
+        Scope::Session(id) => both!("in session {id}", "セッション {id}", id = show_name(id)),
     }
 }
 

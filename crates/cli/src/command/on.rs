@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use tidegate_core::feature::config::parse_off_list;
 use tidegate_core::pipeline::record::{Deeds, SwitchedPolicy};
+use tidegate_core::text::hidden::show_name;
 use tidegate_state::config::switches;
 use tidegate_state::config::switches::{Off, Scope, SteppedDown, Switches};
 
@@ -109,7 +110,7 @@ fn switched_page(policy: &str, gone: &Switches) -> Page {
         page.paragraph(both!("{policy} is on again {en}.", "{policy} をオンに戻しました（{ja}）。"));
     }
     for down in &gone.stepped_down {
-        let project = &down.stepped_down_in;
+        let project = show_name(&down.stepped_down_in);
         page.paragraph(both!(
             "{policy} blocks again in {project}.",
             "{policy} は {project} で再び止めます。"

@@ -4,6 +4,7 @@ use tidegate_core::event::EventKind;
 use tidegate_core::host::Host;
 use tidegate_core::host::person::Person;
 use tidegate_core::pipeline::record::{BoundaryRecord, Deeds, Record, VerdictRecord};
+use tidegate_core::text::hidden::show_name;
 use tidegate_core::text::one_line::one_line;
 
 use crate::approval::APPROVED;
@@ -76,21 +77,25 @@ pub(crate) fn headline(record: &Record) -> Option<Text> {
         ),
         "deny" | "halt" => {
             let who = policies(record, &record.ruling);
-            let paused = record.event == EventKind::PreToolUse.name() && who == "skill-gate";
+            let paused = record.event == EventKind::PreToolUse.name() && who.en == "skill-gate";
+            let (who_en, who_ja) = (who.en, who.ja);
             Some(
                 Text::from(if paused {
-                    both!("{who} paused {en}", "{who}が{ja}を保留しました")
+                    both!("{who_en} paused {en}", "{who_ja}が{ja}を保留しました")
                 } else {
-                    both!("{who} blocked {en}", "{who}が{ja}をブロックしました")
+                    both!("{who_en} blocked {en}", "{who_ja}が{ja}をブロックしました")
                 })
                 .bad(),
             )
         }
         "ask" => {
-            let who = policies(record, "ask");
+            let Bilingual { en: who_en, ja: who_ja } = policies(record, "ask");
             Some(
-                Text::from(both!("{who} asked you about {en}", "{who}が{ja}についてあなたに確認しました"))
-                    .warning(),
+                Text::from(both!(
+                    "{who_en} asked you about {en}",
+                    "{who_ja}が{ja}についてあなたに確認しました"
+                ))
+                .warning(),
             )
         }
         _ => {
@@ -100,11 +105,14 @@ pub(crate) fn headline(record: &Record) -> Option<Text> {
 }
 
 /// The policies that gave this call.
-fn policies(record: &Record, call: &str) -> String {
-    let is_of_call = |verdict: &&VerdictRecord| verdict.call == call && !verdict.shadow;
-    let ids: Vec<String> =
-        record.verdicts.iter().filter(is_of_call).map(|verdict| one_line(&verdict.policy)).collect();
-    if ids.is_empty() { "Tidegate".to_owned() } else { ids.join(", ") }
+fn policies(record: &Record, call: &str) -> Bilingual {
+    name_policies(record, |verdict| verdict.call == call)
+}
+
+fn name_policies(record: &Record, is_meant: impl Fn(&VerdictRecord) -> bool) -> Bilingual {
+    let meant = record.verdicts.iter().filter(|verdict| !verdict.shadow && is_meant(verdict));
+    let names = Bilingual::list(meant.map(|verdict| Bilingual::data(one_line(&verdict.policy))));
+    if names.en.is_empty() { Bilingual::data("Tidegate") } else { names }
 }
 
 fn describe_command(record: &Record) -> Text {
@@ -145,16 +153,12 @@ fn describe_compaction(record: &Record) -> Option<Text> {
 }
 
 fn describe_texts(record: &Record) -> Option<Text> {
-    let speaks = |verdict: &&VerdictRecord| {
-        !verdict.shadow && (verdict.says.model.is_some() || verdict.says.user.is_some())
-    };
-    let who: Vec<String> =
-        record.verdicts.iter().filter(speaks).map(|verdict| one_line(&verdict.policy)).collect();
-    let who = if who.is_empty() { "Tidegate".to_owned() } else { who.join(", ") };
+    let speaks = |verdict: &VerdictRecord| verdict.says.model.is_some() || verdict.says.user.is_some();
+    let Bilingual { en, ja } = name_policies(record, speaks);
     Some(Text::from(match (&record.said.user, &record.said.model) {
-        (Some(_), Some(_)) => both!("{who} told you and Claude", "{who}があなたと Claude に伝えました"),
-        (Some(_), None) => both!("{who} told you", "{who}があなたに伝えました"),
-        (None, Some(_)) => both!("{who} told Claude", "{who}が Claude に伝えました"),
+        (Some(_), Some(_)) => both!("{en} told you and Claude", "{ja}があなたと Claude に伝えました"),
+        (Some(_), None) => both!("{en} told you", "{ja}があなたに伝えました"),
+        (None, Some(_)) => both!("{en} told Claude", "{ja}が Claude に伝えました"),
         (None, None) => return None,
     }))
 }
@@ -202,8 +206,9 @@ fn describe_deeds(record: &Record) -> Option<Text> {
         return Some(Text::from(text).warning());
     }
     if !did.skills.is_empty() {
-        let skills = did.skills.join(", ");
-        return Some(both!("Skill loaded: {skills}", "スキルを読み込みました: {skills}").into());
+        let Bilingual { en, ja } =
+            Bilingual::list(did.skills.iter().map(|skill| Bilingual::data(one_line(skill))));
+        return Some(both!("Skill loaded: {en}", "スキルを読み込みました: {ja}").into());
     }
     if did.compacted {
         return Some(
@@ -215,8 +220,8 @@ fn describe_deeds(record: &Record) -> Option<Text> {
     if let Some(first) = logged.first() {
         let Bilingual { en, ja } = subject(record);
         let (who, verb_en, verb_ja) = match first.call.as_str() {
-            "ask" => (&first.policy, "asked you about", "確認していました"),
-            _ => (&first.policy, "blocked", "ブロックしていました"),
+            "ask" => (show_name(&first.policy), "asked you about", "確認していました"),
+            _ => (show_name(&first.policy), "blocked", "ブロックしていました"),
         };
         return Some(
             Text::from(both!(
@@ -242,7 +247,7 @@ fn describe_deeds(record: &Record) -> Option<Text> {
 
 /// `npm test` (test, build)
 pub(crate) fn passed_check(did: &Deeds, kinds: &[String]) -> String {
-    let kinds = kinds.join(", ");
+    let kinds = one_line(&kinds.join(", "));
     match &did.passed {
         Some(check) => format!("`{}` ({kinds})", one_line(check)),
         None => kinds,

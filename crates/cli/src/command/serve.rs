@@ -30,7 +30,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Outcome {
     let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::new)?;
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::from)?;
     runtime.block_on(async {
         let server = Server::bind(args.port).await?;
         if args.json {

@@ -1,16 +1,17 @@
 //! `tidegate top`: all sessions of this machine, live, in the terminal.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use tidegate_core::text::hidden::show_name;
+
 use super::{Outcome, off};
 use crate::args::Span;
-use crate::bilingual::{Bilingual, both};
+use crate::bilingual::both;
 use crate::error::CliError;
-use crate::language;
-use crate::print;
 use crate::top;
+use crate::top::question::ask;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -34,6 +35,9 @@ pub(crate) fn run(_: &Args) -> Outcome {
     top::run(&switch_off)?;
     Ok(ExitCode::SUCCESS)
 }
+
+/// Typed as a word: a slip of the hand gives a time, or nothing.
+const FOREVER: &str = "forever";
 
 /// As `tidegate off`, for the project of the chosen session.
 fn switch_off(project: Option<&str>) -> Result<(), CliError> {
@@ -59,34 +63,40 @@ fn switch_off(project: Option<&str>) -> Result<(), CliError> {
         error.report();
         return ask(&back).map(drop);
     }
-    let Some(policy) = ask(&both!(
-        "Policy to switch off in {project} (empty: none): ",
-        "{project} でオフにするポリシー（空欄: なし）: "
-    ))?
-    else {
-        return Ok(());
+    let shown = show_name(project);
+    let policy = loop {
+        let asked = ask(&both!(
+            "Policy to switch off in {shown} (empty: none): ",
+            "{shown} でオフにするポリシー（空欄: なし）: "
+        ))?;
+        let Some(typed) = asked else { return Ok(()) };
+        match off::find_policy(&typed) {
+            Ok(policy) => break policy.to_owned(),
+            Err(error) => drop(error.report()),
+        }
     };
     let time = loop {
-        let typed = ask(&both!(
-            "For how long: 30m, 2h, 1d (empty: until you switch it on): ",
-            "期間: 30m、2h、1d（空欄: オンに戻すまで）: "
+        let asked = ask(&both!(
+            "For how long: 30m, 2h, 1d, or `forever`, until you switch it on (empty: cancel): ",
+            "期間: 30m、2h、1d。オンに戻すまでなら `forever`（空欄: 中止）: "
         ))?;
-        match typed.map(|typed| typed.parse::<Span>()).transpose() {
-            Ok(time) => break time,
-            Err(why) => drop(CliError::new(why).report()),
+        let Some(typed) = asked else { return Ok(()) };
+        if typed.eq_ignore_ascii_case(FOREVER) {
+            break None;
+        }
+        match typed.parse::<Span>() {
+            Ok(time) => break Some(time),
+            Err(_) => drop(
+                CliError::new(both!(
+                    "use a time such as 30m, 2h or 1d, up to 365d, or `forever`",
+                    "30m、2h、1d のような期間（365d まで）か `forever` と入力してください"
+                ))
+                .report(),
+            ),
         }
     };
     if let Err(error) = off::run(&args(Some(policy), time)) {
         error.report();
     }
     ask(&back).map(drop)
-}
-
-fn ask(question: &Bilingual) -> Result<Option<String>, CliError> {
-    print::to_stderr(question.get(language::current()));
-    std::io::stderr().flush().map_err(CliError::new)?;
-    let mut line = String::new();
-    std::io::stdin().read_line(&mut line).map_err(CliError::new)?;
-    let line = line.trim();
-    Ok((!line.is_empty()).then(|| line.to_owned()))
 }

@@ -7,8 +7,9 @@ use serde::Serialize;
 use similar::TextDiff;
 use tidegate_core::meter::short_tokens;
 use tidegate_core::pipeline::record::Deeds;
+use tidegate_core::text::hidden::show_name;
 use tidegate_replay::tuning::{ENOUGH, Proposal, Tuning};
-use tidegate_state::file::replace;
+use tidegate_state::file::{bounded, replace};
 use toml_edit::{DocumentMut, Item, Table, value};
 
 use super::Outcome;
@@ -16,7 +17,7 @@ use super::memory::row_filter::When;
 use super::replay::Past;
 use crate::approval::{self, Consent, Request};
 use crate::bilingual::{Bilingual, both, count_en};
-use crate::error::CliError;
+use crate::error::{CliError, io_words};
 use crate::print;
 use crate::print::page::Page;
 use crate::print::text::Text;
@@ -174,7 +175,8 @@ fn apply(args: &Args, past: &Past, early: Tokens, late: Tokens) -> Outcome {
 fn write_after_consent(args: &Args, change: &Change) -> Result<Option<ExitCode>, CliError> {
     let here = Here::find()?;
     let command = format!("tune --apply --early {} --late {}", change.early, change.late);
-    let path = change.path.display();
+    let path = change.path.display().to_string();
+    let path = show_name(&path);
     let (early, late) = (change.early, change.late);
     let would = [both!(
         "This would write into {path}: warn early with {early} tokens left, late with {late}.",
@@ -209,11 +211,7 @@ struct Change {
 
 impl Change {
     fn of(path: PathBuf, early: Tokens, late: Tokens) -> Result<Change, CliError> {
-        let before = match std::fs::read_to_string(&path) {
-            Ok(text) => Some(text),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-            Err(error) => return Err(cannot_use(&path, &error)),
-        };
+        let before = read_config(&path).map_err(|why| cannot_use(&path, &why))?;
         let values = [("early", early.to_string()), ("late", late.to_string())];
         let after = set_values(before.as_deref().unwrap_or_default(), &values)
             .map_err(|why| cannot_use(&path, &why))?;
@@ -229,25 +227,59 @@ impl Change {
     }
 
     fn write(&self) -> Result<(), CliError> {
+        let failed = |error: std::io::Error| cannot_use(&self.path, &io_words(&error));
+        // A person had time to answer, and to edit it.
+        if read_config(&self.path).map_err(|why| cannot_use(&self.path, &why))? != self.before {
+            return Err(cannot_use(
+                &self.path,
+                &both!("it changed meanwhile", "その間にファイルが変更されました"),
+            )
+            .hint(both!("run the command again", "もう一度実行してください")));
+        }
         let folder = self.path.parent().unwrap_or(Path::new("."));
         std::fs::create_dir_all(folder)
             .and_then(|()| replace::durable(&self.path, self.after.as_bytes()))
-            .map_err(|error| cannot_use(&self.path, &error))
+            .map_err(failed)
     }
 }
 
-fn cannot_use(path: &Path, why: &dyn std::fmt::Display) -> CliError {
-    let path = path.display();
-    CliError::new(both!("cannot change {path}: {why}", "{path} を変更できません: {why}"))
+/// Larger than any config.
+const LARGEST: u64 = 1024 * 1024;
+
+/// `None` without a file. A link has to lead to one: the file that replaced it would not be where the person keeps it.
+fn read_config(path: &Path) -> Result<Option<String>, Bilingual> {
+    match bounded::read(path, LARGEST) {
+        Ok(bytes) => String::from_utf8(bytes)
+            .map(Some)
+            .map_err(|_| both!("its text is not UTF-8", "UTF-8 のテキストではありません")),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            if path.is_symlink() {
+                return Err(both!(
+                    "it is a link to a file that is not there",
+                    "リンク先のファイルがありません"
+                ));
+            }
+            Ok(None)
+        }
+        Err(error) => Err(io_words(&error)),
+    }
+}
+
+fn cannot_use(path: &Path, why: &Bilingual) -> CliError {
+    let path = path.display().to_string();
+    let (path, Bilingual { en, ja }) = (show_name(&path), why);
+    CliError::new(both!("cannot change {path}: {en}", "{path} を変更できません: {ja}"))
         .hint(both!("correct the file first", "先にファイルを直してください"))
 }
 
 /// Keeps comments and everything else.
-fn set_values(text: &str, values: &[(&str, String)]) -> Result<String, String> {
+fn set_values(text: &str, values: &[(&str, String)]) -> Result<String, Bilingual> {
     let mut document: DocumentMut =
-        text.parse().map_err(|error: toml_edit::TomlError| error.message().trim().to_owned())?;
+        text.parse().map_err(|error: toml_edit::TomlError| Bilingual::data(error.message().trim()))?;
     let section = document.entry("context_warning").or_insert_with(|| Item::Table(Table::new()));
-    let section = section.as_table_like_mut().ok_or("`context_warning` is not a table")?;
+    let section = section.as_table_like_mut().ok_or_else(|| {
+        both!("`context_warning` is not a table", "`context_warning` がテーブルではありません")
+    })?;
     for (key, new) in values {
         match section.get_mut(key).and_then(Item::as_value_mut) {
             Some(there) => {

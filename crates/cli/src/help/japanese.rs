@@ -199,7 +199,10 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("Sum up what Tidegate caught, and what it cost", "Tidegate が防いだことと、かかったコストをまとめます"),
     ("this project, last 30 days", "このプロジェクトの直近30日"),
     ("Number of days, including today", "今日を含む日数です"),
-    ("Write one file for a browser, with charts", "ブラウザで開けるグラフ付きのファイルを1つ書きます"),
+    (
+        "Write one new file for a browser, with charts; `-` is stdout",
+        "ブラウザで開けるグラフ付きの新しいファイルを1つ書きます。`-` は標準出力です",
+    ),
     ("Show it again every two seconds", "2秒ごとに表示し直します"),
     // top
     ("Watch all sessions in the terminal", "すべてのセッションをターミナルで見守ります"),

@@ -78,9 +78,29 @@ fn what_is_wrong(error: &clap::Error) -> Option<Bilingual> {
         ErrorKind::ValueValidation => {
             let (arg, value) = (arg?, of(ContextKind::InvalidValue)?);
             let why = std::error::Error::source(error).map(ToString::to_string)?;
-            let Bilingual { en, ja } = translate(&why);
+            let Bilingual { en, ja } = describe_number(&why).unwrap_or_else(|| translate(&why));
             both!("`{value}` for `{arg}`: {en}", "`{arg}` の `{value}`: {ja}")
         }
+        _ => return None,
+    })
+}
+
+/// What is wrong with a number, in place of the words of the standard library and of clap.
+fn describe_number(why: &str) -> Option<Bilingual> {
+    if let Some((_, range)) = why.split_once(" is not in ") {
+        let (from, to) = range.split_once("..=").or_else(|| range.split_once(".."))?;
+        return Some(if to.is_empty() {
+            both!("use a number from {from} on", "{from} 以上の数を指定してください")
+        } else {
+            both!("use a number from {from} to {to}", "{from} から {to} までの数を指定してください")
+        });
+    }
+    Some(match why {
+        "invalid digit found in string" | "cannot parse integer from empty string" => {
+            both!("use a whole number", "整数を指定してください")
+        }
+        "number too large to fit in target type" => both!("the number is too large", "数が大きすぎます"),
+        "number too small to fit in target type" => both!("the number is too small", "数が小さすぎます"),
         _ => return None,
     })
 }

@@ -1,16 +1,19 @@
 //! Files in which agents keep hooks: settings of other agents, and plugins.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use tidegate_core::text::hidden::show_name;
 use tidegate_state::feature::memory::transcript_files::{self, TranscriptFile};
 use tidegate_state::host::moved_folders;
 use tidegate_state::place::PlaceEnv;
 
 use super::claude_code::settings_file;
-use crate::bilingual::both;
-use crate::error::CliError;
+use crate::bilingual::{Bilingual, both, count_en};
+use crate::error::{CliError, io_words};
+use crate::print::remark;
 
 /// Settings of other agents below a project, into which people and importers copy hook entries.
 const IN_PROJECT: &[&str] = &[
@@ -153,20 +156,39 @@ impl AgentHomes {
     }
 }
 
-/// Each file once.
+/// Folders that are named one by one.
+const NAMED: usize = 10;
+
+/// Each file once. A folder below that cannot be read is left out with a warning.
 pub(crate) fn find_transcripts(folders: &[PathBuf]) -> Result<Vec<TranscriptFile>, CliError> {
-    let mut files = Vec::new();
+    let (mut files, mut unreadable) = (Vec::new(), Vec::new());
     for folder in folders {
-        let found = transcript_files::find(folder).map_err(|error| {
-            let folder = folder.display();
-            CliError::new(both!("cannot read {folder}: {error}", "{folder} を読めません: {error}"))
-                .hint(both!("check the path", "パスを確認してください"))
+        let found = transcript_files::find_readable(folder).map_err(|error| {
+            CliError::new(cannot_read(folder, &error)).hint(both!("check the path", "パスを確認してください"))
         })?;
-        files.extend(found);
+        files.extend(found.files);
+        unreadable.extend(found.unreadable);
+    }
+    for (folder, error) in unreadable.iter().take(NAMED) {
+        remark::warn(cannot_read(folder, error));
+    }
+    let more = unreadable.len().saturating_sub(NAMED);
+    if more > 0 {
+        remark::warn(both!(
+            "cannot read {n}",
+            "ほかに読めないフォルダが{more}個あります",
+            n = count_en(more, "more folder")
+        ));
     }
     files.sort();
     files.dedup_by(|one, other| one.path == other.path);
     Ok(files)
+}
+
+fn cannot_read(folder: &Path, error: &io::Error) -> Bilingual {
+    let folder = folder.display().to_string();
+    let (folder, Bilingual { en, ja }) = (show_name(&folder), io_words(error));
+    both!("cannot read {folder}: {en}", "{folder} を読めません: {ja}")
 }
 
 /// Some versions keep the transcripts of subagents next to those of their sessions.

@@ -19,8 +19,9 @@ mod tests;
 
 use std::io::{IsTerminal, Write};
 
-use ratatui::crossterm::cursor::MoveTo;
+use ratatui::crossterm::cursor::{MoveTo, MoveToColumn};
 use ratatui::crossterm::queue;
+use ratatui::crossterm::style::Print;
 use ratatui::crossterm::terminal::{Clear, ClearType};
 use serde::Serialize;
 use tidegate_core::text::hidden::{escape_in_json, show_hidden};
@@ -31,6 +32,11 @@ use crate::language;
 /// One line as it is, for other programs and for lines that are copied. Returns `false` once the reader is gone.
 pub(crate) fn line(text: &str) -> bool {
     raw(&show_hidden(text))
+}
+
+/// A whole page for a browser.
+pub(crate) fn html(page: &str) -> bool {
+    raw(page)
 }
 
 /// A path that is not UTF-8 has no form in JSON. Then the command ends with an error: a reader that gets another path, or
@@ -66,6 +72,18 @@ pub(crate) fn clear_screen() {
     if stdout.is_terminal() {
         let _ = queue!(stdout, Clear(ClearType::All), MoveTo(0, 0));
     }
+}
+
+/// What a person types into the terminal, on the line of the cursor. Its end, if there is no room for all of it.
+pub(crate) fn typed(line: &str) -> std::io::Result<()> {
+    let room = usize::from(ratatui::crossterm::terminal::size()?.0).saturating_sub(1);
+    let mut shown = line;
+    while fold::width(shown) > room {
+        shown = shown.get(shown.chars().next().map_or(0, char::len_utf8)..).unwrap_or_default();
+    }
+    let mut stderr = std::io::stderr().lock();
+    queue!(stderr, MoveToColumn(0), Clear(ClearType::UntilNewLine), Print(show_hidden(shown)))?;
+    stderr.flush()
 }
 
 /// The columns that a line takes.

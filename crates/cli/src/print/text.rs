@@ -4,7 +4,7 @@ use std::fmt::{Display, Write as _};
 use std::ops::Add;
 
 use anstyle::{AnsiColor, Style};
-use tidegate_core::text::hidden::show_hidden;
+use tidegate_core::text::hidden::{show_hidden, show_name};
 use tidegate_core::text::lang::Lang;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
@@ -49,6 +49,11 @@ pub(crate) struct Text {
 /// The same in every language: a name, a path, a number, words of others.
 pub(crate) fn data(value: impl Display) -> Text {
     Bilingual::data(value).into()
+}
+
+/// A name of others: it stays on its line.
+pub(crate) fn name(value: impl Display) -> Text {
+    data(show_name(&value.to_string()))
 }
 
 /// Text of a note or a message, without its marks of emphasis.

@@ -56,9 +56,7 @@ impl Curve {
                 self.points.push(point);
             }
         }
-        if let Some(kind) = sign_of(record) {
-            self.signs.push(Sign { at, kind, id: record.id.clone() });
-        }
+        self.signs.extend(signs_of(record).map(|kind| Sign { at, kind, id: record.id.clone() }));
         self.thin_to(2 * MOST_READINGS);
     }
 
@@ -123,7 +121,8 @@ impl Curve {
     }
 }
 
-fn sign_of(record: &Record) -> Option<SignKind> {
+/// One record can block and warn.
+fn signs_of(record: &Record) -> impl Iterator<Item = SignKind> {
     let warns = |policy: &str| {
         record.verdicts.iter().any(|verdict| {
             verdict.policy == policy
@@ -131,12 +130,13 @@ fn sign_of(record: &Record) -> Option<SignKind> {
                 && (verdict.says.model.is_some() || verdict.says.user.is_some())
         })
     };
-    match record.ruling.as_str() {
-        "deny" | "halt" | "ask" => Some(SignKind::Block),
-        _ if record.did.compacted => Some(SignKind::Compaction),
-        _ if warns("context-warning") => Some(SignKind::Warning),
-        _ => None,
-    }
+    let blocks = matches!(record.ruling.as_str(), "deny" | "halt" | "ask");
+    let signs = [
+        (blocks, SignKind::Block),
+        (!blocks && record.did.compacted, SignKind::Compaction),
+        (warns("context-warning"), SignKind::Warning),
+    ];
+    signs.into_iter().filter_map(|(is_there, kind)| is_there.then_some(kind))
 }
 
 impl SignKind {
@@ -177,15 +177,27 @@ mod tests {
         let says = SaidTexts { model: Some("x".to_owned()), ..SaidTexts::default() };
         let warning =
             VerdictRecord { policy: "context-warning".to_owned(), says, ..VerdictRecord::default() };
-        curve.take(&Record { verdicts: vec![warning], ..record(3, 120_000) });
-        curve.take(&Record { ruling: "deny".to_owned(), ..record(4, 130_000) });
+        curve.take(&Record { verdicts: vec![warning.clone()], ..record(3, 120_000) });
+        curve.take(&Record {
+            ruling: "deny".to_owned(),
+            verdicts: vec![warning.clone()],
+            ..record(4, 130_000)
+        });
         curve.take(&Record { did: Deeds { compacted: true, ..Deeds::default() }, ..record(5, 18_000) });
         curve.take(&Record { meter: None, ..record(6, 0) });
         let used: Vec<u64> = curve.points.iter().map(|point| point.used).collect();
         assert_eq!(used, [20_000, 120_000, 130_000, 18_000]);
         let signs: Vec<(SignKind, &str)> =
             curve.signs.iter().map(|sign| (sign.kind, sign.id.as_str())).collect();
-        assert_eq!(signs, [(SignKind::Warning, "r3"), (SignKind::Block, "r4"), (SignKind::Compaction, "r5")]);
+        assert_eq!(
+            signs,
+            [
+                (SignKind::Warning, "r3"),
+                (SignKind::Block, "r4"),
+                (SignKind::Warning, "r4"),
+                (SignKind::Compaction, "r5")
+            ]
+        );
     }
 
     #[test]

@@ -7,7 +7,8 @@ use tidegate_core::feature::verification::work::ChangeSet;
 use tidegate_core::pipeline::record::MeterRecord;
 use tidegate_hook::host::claude_code::client;
 use tidegate_memory::act;
-use tidegate_memory::memory::Memory;
+use tidegate_memory::error::Error as MemoryError;
+use tidegate_memory::memory;
 use tidegate_memory::store::Store;
 use tidegate_memory::view::{Filter, Page as RowPage, Query};
 use tidegate_state::feature::cycle;
@@ -18,7 +19,9 @@ use super::board::{Board, SessionRow};
 use crate::bilingual::both;
 use crate::command::memory::row_words::decision_row;
 use crate::command::memory::search::hits_page;
+use crate::error::CliError;
 use crate::local_time::LocalClock;
+use crate::memory_trouble::describe_trouble;
 use crate::print::page::Page;
 use crate::recent::Recent;
 use crate::sessions::{Here, Session};
@@ -53,25 +56,28 @@ fn row_of(here: &Here, recent: &Recent, session: Session) -> SessionRow {
     }
 }
 
-fn read_decisions(here: &Here, root: &Path) -> tidegate_memory::error::Result<Vec<String>> {
-    let memory = Memory::glance_if_there(&here.env.place, &here.state, &here.config.memory, here.now)?;
-    let Some(mut memory) = memory else { return Ok(Vec::new()) };
-    let Some(project) = act::find_own_project(&mut memory, Some(&memory_project(root)))? else {
-        return Ok(Vec::new());
-    };
-    let filter = Filter { project: Some(project.id), ..Filter::default() };
-    let found = memory.decisions(&filter, &RowPage { limit: DECISIONS, after: None })?;
+fn read_decisions(here: &Here, root: &Path) -> Result<Vec<String>, MemoryError> {
     let clock = LocalClock::of_system(here.now);
-    Ok(found.rows.iter().map(|row| decision_row(&clock, row).title).collect())
+    let found = memory::look::<_, MemoryError>(&here.env.place, |memory| {
+        let Some(project) = act::find_own_project(memory, Some(&memory_project(root)))? else {
+            return Ok(Vec::new());
+        };
+        let filter = Filter { project: Some(project.id), ..Filter::default() };
+        let found = memory.decisions(&filter, &RowPage { limit: DECISIONS, after: None })?;
+        Ok(found.rows.iter().map(|row| decision_row(&clock, row).title).collect())
+    })?;
+    Ok(found.unwrap_or_default())
 }
 
-pub(super) fn search(here: &Here, words: &str) -> tidegate_memory::error::Result<Page> {
+pub(super) fn search(here: &Here, words: &str) -> Result<Page, CliError> {
     let clock = LocalClock::of_system(here.now);
-    let memory = Memory::glance_if_there(&here.env.place, &here.state, &here.config.memory, here.now)?;
-    let nothing = || Page::of(both!("Nothing found.", "見つかりませんでした。"));
-    let Some(mut memory) = memory else { return Ok(nothing()) };
-    let local = Some(clock.local_time());
-    let found = memory.search(&Query { text: words.to_owned(), local, ..Query::default() })?;
-    let hits = act::with_authors(&mut memory, found.hits, &BTreeMap::default())?;
-    Ok(if hits.is_empty() { nothing() } else { hits_page(&clock, &hits, &found.without) })
+    let query = Query { text: words.to_owned(), local: Some(clock.local_time()), ..Query::default() };
+    let found = memory::look::<_, MemoryError>(&here.env.place, |memory| {
+        let found = memory.search(&query)?;
+        Ok((act::with_authors(memory, found.hits, &BTreeMap::default())?, found.without))
+    });
+    Ok(match found.map_err(describe_trouble)? {
+        Some((hits, without)) if !hits.is_empty() => hits_page(&clock, &hits, &without),
+        _ => Page::of(both!("Nothing found.", "見つかりませんでした。")),
+    })
 }

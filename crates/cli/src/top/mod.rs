@@ -4,6 +4,7 @@
 
 mod board;
 mod look;
+pub(crate) mod question;
 mod screen;
 
 use std::time::{Duration, Instant};
@@ -11,12 +12,10 @@ use std::time::{Duration, Instant};
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-use crate::bilingual::Bilingual;
 use crate::command::explain::explain_page;
 use crate::error::CliError;
 use crate::language;
 use crate::local_time::LocalClock;
-use crate::print::page::Page;
 use crate::recent::{Recent, journal_size};
 use crate::sessions::Here;
 use tidegate_state::clock;
@@ -32,8 +31,8 @@ const UNASKED: Duration = Duration::from_secs(5);
 /// Until the person leaves. `switch_off` runs in the ordinary terminal, with the project of the chosen session.
 pub(crate) fn run(switch_off: &dyn Fn(Option<&str>) -> Result<(), CliError>) -> Result<(), CliError> {
     let here = Here::find()?;
-    let recent = Recent::read(&here.state.journal(), here.now).map_err(CliError::new)?;
-    let terminal = ratatui::try_init().map_err(CliError::new)?;
+    let recent = Recent::read(&here.state.journal(), here.now).map_err(CliError::from)?;
+    let terminal = ratatui::try_init().map_err(CliError::from)?;
     let ended = watch(terminal, here, recent, switch_off);
     ratatui::restore();
     ended
@@ -51,31 +50,31 @@ fn watch(
         (Instant::now(), journal_size(&here.state.journal(), here.now), 0);
     loop {
         let clock = LocalClock::of_system(here.now);
-        terminal.draw(|frame| screen::draw(frame, &board, &clock)).map_err(CliError::new)?;
+        terminal.draw(|frame| screen::draw(frame, &board, &clock)).map_err(CliError::from)?;
         // Keys come first: a person who types is not kept waiting by files.
-        let Some(key) = wait_for_key().map_err(CliError::new)? else {
+        let Some(key) = wait_for_key().map_err(CliError::from)? else {
             let now = journal_size(&here.state.journal(), clock::now());
             if now != size || board.chosen != chosen || looked.elapsed() >= UNASKED {
-                here = here.again()?;
+                here = here.again();
                 recent.refresh(here.now);
                 look::refresh(&mut board, &here, &recent);
                 (looked, size, chosen) = (Instant::now(), now, board.chosen);
             }
             continue;
         };
-        let width = terminal.size().map_err(CliError::new)?.width;
+        let width = terminal.size().map_err(CliError::from)?.width;
         match board.press(key) {
             Wish::Stay => {}
             Wish::Leave => return Ok(()),
             Wish::Explain(record) => board.put_page(&explain_page(&record, &clock), width),
             Wish::Search(words) => {
                 let found = look::search(&here, &words);
-                board.put_page(&found.unwrap_or_else(|error| Page::of(Bilingual::data(error))), width);
+                board.put_page(&found.unwrap_or_else(|error| error.page()), width);
             }
             Wish::SwitchOff(project) => {
                 ratatui::restore();
                 let ended = switch_off(project.as_deref());
-                terminal = ratatui::try_init().map_err(CliError::new)?;
+                terminal = ratatui::try_init().map_err(CliError::from)?;
                 ended?;
             }
         }

@@ -8,7 +8,7 @@ use ratatui::widgets::{Block, Cell, Clear, Paragraph, Row, Sparkline, Table, Tab
 use tidegate_core::meter::{short_tokens, words};
 use tidegate_core::pipeline::record::MeterRecord;
 use tidegate_core::text::cut::cut_to;
-use tidegate_core::text::hidden::show_hidden;
+use tidegate_core::text::hidden::show_name;
 use tidegate_core::text::one_line::one_line;
 use tidegate_core::time::Millis;
 
@@ -24,23 +24,32 @@ pub(super) fn draw(frame: &mut Frame<'_>, board: &Board, clock: &LocalClock) {
     let parts = [Constraint::Length(1), Constraint::Min(5), Constraint::Length(12), Constraint::Length(1)];
     let [head, list, details, keys] = Layout::vertical(parts).areas(frame.area());
     let open = board.rows.iter().filter(|row| row.is_open).count();
-    let title = both!(
-        "Tidegate: {sessions} open, {jobs} in the queue",
-        "Tidegate: 実行中のセッション{open}件、保存待ち{queue}件",
-        sessions = count_en(open, "session"),
-        jobs = count_en(board.queue, "job"),
-        open = open,
-        queue = board.queue
-    );
+    let queue = board.queue;
+    let title = if frame.area().width < NARROW {
+        both!("Tidegate: {open} open, {queue} in the queue", "Tidegate: 実行中{open}件、保存待ち{queue}件")
+    } else {
+        both!(
+            "Tidegate: {sessions} open, {jobs} in the queue",
+            "Tidegate: 実行中のセッション{open}件、保存待ち{queue}件",
+            sessions = count_en(open, "session"),
+            jobs = count_en(queue, "job"),
+            open = open,
+            queue = queue
+        )
+    };
     frame.render_widget(Line::from(title.get(board.lang).to_owned()).bold(), head);
     draw_list(frame, list, board, clock);
     if let Some(row) = board.row() {
         draw_details(frame, details, row, board, clock);
     }
-    let help = both!(
-        "↑↓ choose  e explain  / search  o switch off  q quit",
-        "↑↓ 選択   e 説明   / 検索   o ポリシーをオフ   q 終了"
-    );
+    let help = if frame.area().width < NARROW {
+        both!("↑↓ e explain / search o off q quit", "↑↓ e 説明 / 検索 o オフ q 終了")
+    } else {
+        both!(
+            "↑↓ choose  e explain  / search  o switch off  q quit",
+            "↑↓ 選択   e 説明   / 検索   o ポリシーをオフ   q 終了"
+        )
+    };
     frame.render_widget(Line::from(help.get(board.lang).to_owned()).dim(), keys);
     draw_cover(frame, board);
 }
@@ -96,8 +105,8 @@ fn list_row<'a>(row: &'a SessionRow, board: &Board, clock: &LocalClock, columns:
     let last = row.last.map(|last| clock.ago(last).get(board.lang).to_owned()).unwrap_or_default();
     let style = if row.is_open { Style::new() } else { Style::new().dim() };
     let mut cells = vec![
-        Cell::from(show_hidden(name).into_owned()),
-        Cell::from(row.id.chars().take(8).collect::<String>()),
+        Cell::from(show_name(name).into_owned()),
+        Cell::from(show_name(&row.id.chars().take(8).collect::<String>()).into_owned()),
         Cell::from(bar),
         Cell::from(left),
         Cell::from(unchecked),
@@ -122,30 +131,44 @@ fn show_meter(meter: &MeterRecord) -> (Span<'static>, String) {
     (Span::from(bar).fg(color), meter.left.map(short_tokens).unwrap_or_default())
 }
 
-/// A narrow terminal leaves the session and the time out: the project's name says more.
+/// Columns of a terminal with room for only the most important.
+const NARROW: u16 = 60;
+
+/// A narrow terminal leaves the session and the time out: the project's name says more. A narrower one keeps what is left.
 #[derive(Clone, Copy)]
 enum Columns {
     All,
     Few,
+    Fewest,
 }
 
 impl Columns {
     fn of(area: Rect) -> Columns {
-        if area.width < 84 { Columns::Few } else { Columns::All }
+        match area.width {
+            ..NARROW => Columns::Fewest,
+            NARROW..84 => Columns::Few,
+            84.. => Columns::All,
+        }
     }
 
     fn choose<T>(self, cells: &mut Vec<T>) {
-        if matches!(self, Columns::Few) {
-            cells.remove(5);
-            cells.remove(1);
+        let left_out: &[usize] = match self {
+            Columns::All => &[],
+            Columns::Few => &[5, 1],
+            Columns::Fewest => &[5, 4, 1],
+        };
+        for at in left_out {
+            cells.remove(*at);
         }
     }
 }
 
 fn draw_details(frame: &mut Frame<'_>, area: Rect, row: &SessionRow, board: &Board, clock: &LocalClock) {
     let say = |text: &Bilingual| text.get(board.lang).to_owned();
+    // Words say more than a curve where there is room for one of them.
+    let share = if area.width < NARROW { 0 } else { 45 };
     let [left, right] =
-        Layout::horizontal([Constraint::Percentage(45), Constraint::Percentage(55)]).areas(area);
+        Layout::horizontal([Constraint::Percentage(share), Constraint::Percentage(100 - share)]).areas(area);
     let curve = Block::bordered().title(say(&both!(" Context over time ", " コンテキストの推移 ")));
     let room = usize::from(left.width.saturating_sub(2));
     let points = &row.curve.points;
@@ -165,7 +188,7 @@ fn draw_details(frame: &mut Frame<'_>, area: Rect, row: &SessionRow, board: &Boa
     }
     if !board.decisions.is_empty() {
         lines.push(Line::from(say(&both!("Last decisions", "最近の決定"))).bold());
-        lines.extend(board.decisions.iter().map(|text| Line::from(format!("- {}", show_hidden(text)))));
+        lines.extend(board.decisions.iter().map(|text| Line::from(format!("- {}", show_name(text)))));
     }
     let block = Block::bordered().title(say(&both!(" Last event ", " 直近の出来事 ")));
     frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: true }).block(block), right);
@@ -233,6 +256,8 @@ mod tests {
         insta::assert_snapshot!("top", shown(&board(Lang::En), 100, 24));
         insta::assert_snapshot!("top-japanese", shown(&board(Lang::Ja), 100, 24));
         insta::assert_snapshot!("top-empty", shown(&Board::new(Lang::En), 80, 20));
+        insta::assert_snapshot!("top-40", shown(&board(Lang::En), 40, 24));
+        insta::assert_snapshot!("top-40-japanese", shown(&board(Lang::Ja), 40, 24));
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! The frame of every page: head, navigation, footer.
 
+use std::borrow::Cow;
+
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use tidegate_core::text::hidden::show_hidden;
 
 use super::site::{Site, code};
 use crate::bilingual::{Bilingual, both};
@@ -46,7 +49,7 @@ pub(crate) fn served(site: &Site, part: Part, address: &str, title: &str, body: 
         is_chosen: true,
         ..site.clone()
     };
-    html! {
+    let page = html! {
         (DOCTYPE)
         html lang=(code(site.lang)) {
             head {
@@ -91,8 +94,23 @@ pub(crate) fn served(site: &Site, part: Part, address: &str, title: &str, body: 
                 }
             }
         }
+    };
+    plain(page)
+}
+
+/// Every page passes here, so that no text of others hides characters or turns a line around.
+fn plain(page: Markup) -> Markup {
+    match show_hidden(&page.0) {
+        Cow::Borrowed(_) => page,
+        Cow::Owned(shown) => PreEscaped(shown),
     }
 }
+
+/// How every page in a file begins, in each language: the mark by which Tidegate knows its own.
+pub(super) const BEGINNINGS: [&str; 2] = [
+    "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"generator\" content=\"Tidegate\">",
+    "<!DOCTYPE html><html lang=\"ja\"><head><meta charset=\"utf-8\"><meta name=\"generator\" content=\"Tidegate\">",
+];
 
 /// A page of its own, in one file, without any request.
 pub(crate) fn alone(lang: Lang, title: &str, body: &Markup) -> String {
@@ -102,6 +120,7 @@ pub(crate) fn alone(lang: Lang, title: &str, body: &Markup) -> String {
         html lang=(code(lang)) {
             head {
                 meta charset="utf-8";
+                meta name="generator" content="Tidegate";
                 meta http-equiv="Content-Security-Policy" content=(policy);
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
@@ -112,7 +131,7 @@ pub(crate) fn alone(lang: Lang, title: &str, body: &Markup) -> String {
             body.alone { main { (body) } }
         }
     };
-    page.into_string()
+    plain(page).into_string()
 }
 
 /// The files that pages name.
@@ -122,5 +141,28 @@ pub(super) fn file(name: &str) -> Option<(&'static str, &'static str)> {
         "live.js" => Some(("text/javascript; charset=utf-8", include_str!("live.js"))),
         "icon.svg" => Some(("image/svg+xml", include_str!("icon.svg"))),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_in_a_file_begins_with_its_mark() {
+        for (lang, beginning) in [Lang::En, Lang::Ja].into_iter().zip(BEGINNINGS) {
+            assert!(alone(lang, "x", &html! {}).starts_with(beginning));
+        }
+    }
+
+    #[test]
+    fn names_of_others_are_plain_on_every_page() {
+        let name = "shop\u{202e}\u{1b}[31m\u{200b}";
+        let site = Site { token: "t0".to_owned(), lang: Lang::En, is_chosen: false, known: 0 };
+        let body = html! { h1 { (name) } };
+        for page in [alone(Lang::En, name, &body), served(&site, Part::Work, "", name, &body).into_string()] {
+            assert!(!page.contains(['\u{202e}', '\u{1b}', '\u{200b}']), "{page}");
+            assert_eq!(page.matches("shop\\u{202e}\\u{1b}[31m\\u{200b}").count(), 2, "{page}");
+        }
     }
 }

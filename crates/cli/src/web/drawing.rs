@@ -42,8 +42,27 @@ pub(crate) struct CurveWords<'a> {
     pub(crate) sign: &'a dyn Fn(&Sign) -> (Option<String>, String),
 }
 
-/// Readings that a mouse can see.
+/// Readings that a mouse can see: of several next to each other, the highest.
 const MOST_HOVERED: usize = 150;
+
+/// Columns of a sign.
+const SIGN: f64 = 14.0;
+
+/// Where signs are drawn so that none hides another: in their order, as near to their places as there is room. Their stems show
+/// the places.
+fn apart(places: &[f64], end: f64) -> Vec<f64> {
+    let step = SIGN.min((end - LEFT) / places.len().max(1) as f64);
+    let mut drawn: Vec<f64> = Vec::with_capacity(places.len());
+    for place in places {
+        drawn.push(drawn.last().map_or(*place, |before| place.max(before + step)));
+    }
+    let mut limit = end;
+    for place in drawn.iter_mut().rev() {
+        *place = place.min(limit);
+        limit = *place - step;
+    }
+    drawn
+}
 
 impl Curve {
     pub(crate) fn draw(&self, words: &CurveWords<'_>) -> Markup {
@@ -65,6 +84,7 @@ impl Curve {
         }
         let area = format!("{line}V{:.1}H{LEFT:.1}Z", TOP + room_y);
         let steps = [0.25, 0.5, 0.75, 1.0].map(|part| (top / 1.05 * part) as u64);
+        let places: Vec<f64> = self.signs.iter().map(|sign| x(self.place(sign.at))).collect();
         let ends =
             [self.points.first(), self.points.last()].map(|point| point.map(|point| (words.time)(point.at)));
         html! {
@@ -81,19 +101,23 @@ impl Curve {
                 path.line d=(line) aria-hidden="true" {}
                 // A mouse that rests on the curve sees the reading. The table has them for everyone.
                 g.hover aria-hidden="true" {
-                    @for at in (0..self.points.len()).step_by(self.points.len().div_ceil(MOST_HOVERED).max(1)) {
-                        rect x=(format!("{:.1}", x(at as f64 / last) - room_x / last.min(MOST_HOVERED as f64) / 2.0)) y=(TOP)
-                            width=(format!("{:.1}", room_x / last.min(MOST_HOVERED as f64))) height=(room_y) {
-                            title { ((words.time)(self.points[at].at)) ": " (short_tokens(self.points[at].used)) }
+                    @let step = self.points.len().div_ceil(MOST_HOVERED).max(1);
+                    @for (at, near) in self.points.chunks(step).enumerate() {
+                        @let highest = near.iter().max_by_key(|point| point.used);
+                        rect x=(format!("{:.1}", x((at * step) as f64 / last) - room_x / last / 2.0)) y=(TOP)
+                            width=(format!("{:.1}", room_x * near.len() as f64 / last)) height=(room_y) {
+                            @if let Some(point) = highest {
+                                title { ((words.time)(point.at)) ": " (short_tokens(point.used)) }
+                            }
                         }
                     }
                 }
                 @if let Some(end) = self.end() {
                     path.end d=(format!("M{LEFT} {:.1}H{:.1}", y(end), LEFT + room_x)) aria-hidden="true" {}
                 }
-                @for sign in &self.signs {
+                @for (sign, shown_at) in self.signs.iter().zip(apart(&places, LEFT + room_x)) {
                     @let (link, title) = (words.sign)(sign);
-                    @let shape = shape(sign.kind, x(self.place(sign.at)), 12.0);
+                    @let shape = shape(sign.kind, shown_at, 12.0);
                     @let stem = format!("M{:.1} 18V{:.1}", x(self.place(sign.at)), TOP + room_y);
                     a class=(class(sign.kind)) href=[link] aria-label=(title) {
                         title { (title) }
@@ -131,6 +155,17 @@ impl Curve {
 mod tests {
     use super::*;
     use crate::recent::curve::CurvePoint;
+
+    #[test]
+    fn no_sign_hides_another() {
+        assert_eq!(apart(&[100.0, 300.0], 700.0), [100.0, 300.0]);
+        assert_eq!(apart(&[100.0, 100.0, 105.0], 700.0), [100.0, 114.0, 128.0]);
+        assert_eq!(apart(&[700.0, 700.0], 700.0), [686.0, 700.0]);
+        let many = apart(&[400.0; 200], 700.0);
+        assert!(many.iter().all(|place| (LEFT..=700.0).contains(place)), "{many:?}");
+        assert!(many.windows(2).all(|pair| pair[1] > pair[0]), "{many:?}");
+        assert!(apart(&[], 700.0).is_empty());
+    }
 
     #[test]
     fn a_drawing_names_its_signs() {

@@ -22,6 +22,9 @@ pub(super) const HEADERS: [(HeaderName, HeaderValue); 7] = [
     (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
 ];
 
+/// Where the page is that a browser sends a request for.
+const SENDER: HeaderName = HeaderName::from_static("sec-fetch-site");
+
 /// For a person who follows an old address, or a link on another page. Its language is not known.
 pub(super) const REFUSED: &str = "\
 Tidegate refused this request. Copy the address that `tidegate serve` prints into the address line of a browser on this
@@ -41,12 +44,16 @@ impl Guard {
     /// The answer to a request that gets no page.
     pub(super) fn refuse(&self, method: &Method, address: &Uri, headers: &HeaderMap) -> Option<StatusCode> {
         let text = |name: &HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or_default());
-        let is_ours = text(&header::HOST).is_some_and(|host| self.is_own_host(host))
+        // A second one could be another's.
+        let is_single = [&header::HOST, &header::ORIGIN, &SENDER]
+            .into_iter()
+            .all(|name| headers.get_all(name).iter().count() <= 1);
+        let is_ours = is_single
+            && text(&header::HOST).is_some_and(|host| self.is_own_host(host))
             && text(&header::ORIGIN).is_none_or(|origin| self.is_own_origin(origin))
-            && headers.get_all(header::HOST).iter().count() == 1
             // As for a proxy, which this is not.
             && address.authority().is_none();
-        let sender = headers.get("sec-fetch-site").map(|value| value.to_str().unwrap_or_default());
+        let sender = text(&SENDER);
         let is_near = matches!(sender, None | Some("same-origin" | "none"));
         if !is_ours || !is_near {
             return Some(StatusCode::FORBIDDEN);
@@ -122,6 +129,10 @@ mod tests {
             ("/0a1b/", vec![own, ("origin", "https://127.0.0.1:4000")]),
             ("/0a1b/", vec![own, ("sec-fetch-site", "cross-site")]),
             ("/0a1b/", vec![own, ("sec-fetch-site", "same-site")]),
+            ("/0a1b/", vec![own, ("sec-fetch-site", "none"), ("sec-fetch-site", "cross-site")]),
+            ("/0a1b/", vec![own, ("sec-fetch-site", "none"), ("sec-fetch-site", "none")]),
+            ("/0a1b/", vec![own, ("origin", "http://127.0.0.1:4000"), ("origin", "http://evil.example")]),
+            ("/0a1b/", vec![own, ("origin", "http://127.0.0.1:4000"), ("origin", "http://127.0.0.1:4000")]),
         ] {
             assert_eq!(get(path, &headers), Some(403), "{path} {headers:?}");
         }

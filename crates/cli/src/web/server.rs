@@ -13,16 +13,21 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use futures_util::stream;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
 use serde::Deserialize;
 use tidegate_core::text::lang::Lang;
 use tidegate_state::clock;
 use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
 
 use super::document;
 use super::guard::{self, Guard};
 use super::site::{Site, preferred_lang};
 use super::view::{self, Asked, Seen};
-use crate::error::CliError;
+use crate::bilingual::{Bilingual, both};
+use crate::error::{CliError, io_words};
 use crate::language;
 use crate::recent::last_readings::LastReadings;
 use crate::recent::{Recent, SmallCurves, journal_size, read_small_curves};
@@ -30,6 +35,12 @@ use crate::sessions::Here;
 
 /// How often a page that is open looks for news. A look is one question to the file system.
 const LOOK: Duration = Duration::from_millis(500);
+
+/// A browser on this machine sends the head of a request at once.
+const HEAD: Duration = Duration::from_secs(5);
+
+/// Connections at once: a browser opens six, and keeps one for the news of each page.
+const CONNECTIONS: usize = 64;
 
 /// Shared by all requests.
 struct Serving {
@@ -62,9 +73,9 @@ impl Server {
     pub(crate) async fn bind(port: u16) -> Result<Server, CliError> {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let listener = TcpListener::bind(address).await.map_err(|error| cannot_listen(port, &error))?;
-        let port = listener.local_addr().map_err(CliError::new)?.port();
+        let port = listener.local_addr().map_err(CliError::from)?.port();
         let here = Here::find()?;
-        let recent = Recent::read(&here.state.journal(), here.now).map_err(CliError::new)?;
+        let recent = Recent::read(&here.state.journal(), here.now).map_err(CliError::from)?;
         let token = guard::new_token().map_err(CliError::new)?;
         let guard = Guard { token, port };
         let (recent, small_curves, readings) = (Mutex::new(recent), OnceLock::new(), LastReadings::default());
@@ -99,19 +110,43 @@ impl Server {
         };
         // Pages that wait for news would keep a graceful end waiting.
         tokio::select! {
-            ended = axum::serve(listener, routes) => ended.map_err(CliError::new),
-            () = stopped => Ok(()),
+            () = answer_connections(listener, routes) => {}
+            () = stopped => {}
         }
+        Ok(())
+    }
+}
+
+/// A connection that sends no request, or one without an end, keeps its place only for a while.
+async fn answer_connections(listener: TcpListener, routes: Router) {
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    while let Ok(place) = Arc::clone(&places).acquire_owned().await {
+        let Ok((stream, _)) = listener.accept().await else {
+            // The other side went away, or there is no room for another open file.
+            tokio::time::sleep(LOOK).await;
+            continue;
+        };
+        let routes = TowerToHyperService::new(routes.clone());
+        tokio::spawn(async move {
+            let _place = place;
+            let mut http = http1::Builder::new();
+            // A reader that goes away is no error.
+            let _ = http
+                .timer(TokioTimer::new())
+                .header_read_timeout(HEAD)
+                .serve_connection(TokioIo::new(stream), routes)
+                .await;
+        });
     }
 }
 
 fn cannot_listen(port: u16, error: &std::io::Error) -> CliError {
-    use crate::bilingual::both;
     let in_use = error.kind() == std::io::ErrorKind::AddrInUse;
     CliError::new(if in_use {
         both!("port {port} is in use", "ポート{port}は使用中です")
     } else {
-        both!("cannot listen on port {port}: {error}", "ポート{port}で待ち受けできません: {error}")
+        let Bilingual { en, ja } = io_words(error);
+        both!("cannot listen on port {port}: {en}", "ポート{port}で待ち受けできません: {ja}")
     })
     .hint(both!("leave --port out to take any free port", "--port を省くと空いているポートを使います"))
 }
@@ -185,9 +220,8 @@ async fn answer(
             recent.refresh(clock::now());
             recent.sessions.clone()
         };
-        let shown = serving.here.again().map_err(view::ViewError::from);
         let seen = Seen { recent, small_curves: serving.small_curves.get(), readings: &serving.readings };
-        match shown.and_then(|here| view::show(&site, here, seen, &page, &id, &query.asked)) {
+        match view::show(&site, serving.here.again(), seen, &page, &id, &query.asked) {
             Ok(page) => (StatusCode::OK, page),
             Err(error) => (error.status(), view::show_error(&site, &error)),
         }

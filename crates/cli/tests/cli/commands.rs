@@ -446,3 +446,48 @@ fn completions_and_pages_know_every_command() {
     }
     assert!(sandbox.run(&["man"]).ok().contains(".TH"));
 }
+
+#[test]
+fn a_number_that_is_none_is_explained_in_both_languages() {
+    for (lang, words) in [
+        ("en", ["use a whole number", "use a number from 1 to 3650"]),
+        ("ja", ["整数を", "1 から 3650 まで"]),
+    ] {
+        let sandbox = Sandbox::new().with("LANG", lang);
+        for (value, word) in ["x", "0"].into_iter().zip(words) {
+            let ran = sandbox.run(&["report", "--days", value]);
+            assert_eq!(ran.code, Some(2));
+            assert!(ran.stderr.contains(word), "{ran:?}");
+        }
+    }
+}
+
+#[test]
+fn an_empty_memory_says_why() {
+    let sandbox = Sandbox::new();
+    let ran = sandbox.run(&["memory", "search", "x"]);
+    assert_eq!(ran.code, Some(0));
+    assert!(ran.stderr.contains("headless = true") && ran.stderr.contains("memory import"), "{ran:?}");
+    sandbox.config("[recording]\nmode = \"off\"\n");
+    let ran = sandbox.run(&["memory", "search", "x"]);
+    assert!(ran.stderr.contains("Recording is off here"), "{ran:?}");
+}
+
+#[test]
+fn a_status_that_is_watched_waits_for_the_first_session() {
+    use std::io::{BufRead, BufReader};
+
+    let sandbox = Sandbox::new();
+    let mut watching = sandbox.command(&["status", "--watch"]);
+    let mut watching = watching.stdout(std::process::Stdio::piped()).spawn().expect("it runs");
+    let mut lines = BufReader::new(watching.stdout.take().expect("its output")).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.starts_with("waiting: no session has been seen yet")));
+    let payload = serde_json::json!({
+        "hook_event_name": "SessionStart", "source": "startup", "session_id": "5e55-9", "cwd": sandbox.project(),
+        "transcript_path": sandbox.path().join("t.jsonl"),
+    });
+    let _ = sandbox.event(&payload);
+    assert!(lines.any(|line| line.contains("5e55-9")), "it shows the session");
+    watching.kill().expect("it runs still");
+    let _ = watching.wait();
+}

@@ -246,6 +246,26 @@ fn a_text_that_only_the_person_reads_has_no_outcome() {
 }
 
 #[test]
+fn what_a_person_did_is_not_claudes() {
+    let sandbox = Sandbox::new();
+    let says = SaidTexts { model: Some("Write a progress note.".into()), ..SaidTexts::default() };
+    let asks = VerdictRecord {
+        policy: "learning-reminder".into(),
+        call: "pass".into(),
+        says: says.clone(),
+        asks: Asks::entry(),
+        ..VerdictRecord::default()
+    };
+    let told = Record { verdicts: vec![asks], said: says, ..stopped(&sandbox, "s") };
+    write(&sandbox, vec![(90, told)]);
+    let _ = sandbox.run(&["progress", "add", "wrote the parser"]).ok();
+    let report = sandbox.run(&["report"]);
+    let words = "what it asked was done in the same turn 1 of 1 times, 1 by you";
+    assert!(report.words().contains(words), "{report:?}");
+    assert_eq!(sandbox.run(&["report", "--json"]).json()["policies"][0]["by_person"], 1);
+}
+
+#[test]
 fn a_session_is_named_by_the_beginning_of_its_id() {
     let sandbox = Sandbox::new();
     let ids = ["91b38a40-3ead", "91b38a40-4000", "91b"];

@@ -197,6 +197,34 @@ fn nothing_that_others_wrote_steers_the_terminal() {
 }
 
 #[test]
+fn a_name_begins_no_line_of_its_own() {
+    let sandbox = Sandbox::new().without("CLAUDE_PROJECT_DIR");
+    let project = sandbox.project().join("evil\nforged\u{202e}\u{1b}[2J");
+    fs::create_dir_all(project.join(".git")).expect("a project");
+    let command = |args: &[&str]| {
+        let mut command = sandbox.command(args);
+        command.current_dir(&project).env("CLAUDE_PROJECT_DIR", &project);
+        command
+    };
+    let payload = json!({ "hook_event_name": "SessionStart", "source": "startup" });
+    let payload = addressed(payload, SESSION, &sandbox.path().join("t.jsonl"), &project);
+    crate::sandbox::feed(command(&["hook", "--event", "SessionStart"]), payload.to_string().as_bytes());
+    for words in
+        ["off", "status", "report", "log --all", "explain --all", "off activity --for 1h", "off x\nforged"]
+    {
+        let args: Vec<&str> = words.split(' ').collect();
+        let ran = command(&args).output().expect("it runs");
+        let shown = String::from_utf8([ran.stdout, ran.stderr].concat()).expect("UTF-8");
+        assert!(is_plain(&shown), "{args:?}: {shown:?}");
+        assert!(!shown.lines().any(|line| line.trim_start().starts_with("forged")), "{args:?}: {shown}");
+        if words != "explain --all" {
+            let is_shown = shown.contains("\\u{a}forged") || shown.contains("\\U0000000aforged");
+            assert!(is_shown, "{args:?}: {shown}");
+        }
+    }
+}
+
+#[test]
 fn json_keeps_every_character() {
     let (sandbox, _) = planted();
     let found = sandbox.run(&["memory", "show", "log", "l", "--json"]).json();

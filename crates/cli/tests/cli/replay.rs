@@ -5,7 +5,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, contents, is_root, make_fifo};
+use crate::state::as_another_person;
 
 /// Lines of a transcript, a minute apart, from two hours ago on.
 struct Session {
@@ -293,6 +294,111 @@ fn a_file_for_a_browser_has_everything_in_it() {
     assert!(page.contains("turns that changed code") && page.contains("svg class=\"small\""), "{page}");
     for outside in ["http://", "https://", "<script", "src="] {
         assert!(!page.replace("http://www.w3.org", "").contains(outside), "{outside}");
+    }
+}
+
+#[test]
+fn a_page_replaces_only_a_page_of_tidegate() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let sandbox = Sandbox::new();
+    month(&sandbox);
+    let project = sandbox.project();
+    let transcript = sandbox.home().join(".claude/projects/-shop/0d9f3c1e-1111-2222-3333-444455556666.jsonl");
+    make_fifo(&project.join("fifo"));
+    fs::write(project.join("notes.html"), "<!DOCTYPE html><p>mine").expect("a file");
+    assert_eq!(sandbox.run(&["report"]).code, Some(0));
+    let before = contents(sandbox.path());
+    let named = transcript.display().to_string();
+    for command in ["replay", "report"] {
+        for file in [named.as_str(), "notes.html", "fifo", "/dev/null", ".", "none/x.html"] {
+            let ran = sandbox.run(&[command, "--html", file]);
+            let said = ran.failed();
+            assert!(said.contains("cannot write") && said.contains("name a new file"), "{file}: {said}");
+            assert!(!said.contains("os error"), "{said}");
+        }
+    }
+    assert!(contents(sandbox.path()) == before);
+    for _ in 0..2 {
+        assert_eq!(sandbox.run(&["report", "--html", "page.html"]).code, Some(0));
+        let mode = fs::metadata(project.join("page.html")).expect("a page").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+    let ran = sandbox.run(&["replay", "--html", "page.html"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let page = fs::read_to_string(project.join("page.html")).expect("a page");
+    assert!(page.contains("<title>Tidegate replay"), "{page}");
+    let ran = sandbox.run(&["replay", "--html", "-"]);
+    assert_eq!((ran.code, ran.stdout.trim_end(), ran.stderr.as_str()), (Some(0), page.as_str(), ""));
+    let reader = {
+        let fifo = project.join("fifo");
+        std::thread::spawn(move || fs::read_to_string(fifo).expect("a page"))
+    };
+    // Until the reader is there, it is refused.
+    while sandbox.run(&["replay", "--html", "fifo"]).code != Some(0) {}
+    assert_eq!(reader.join().expect("an end"), page);
+}
+
+#[test]
+fn times_to_come_and_a_mark_at_the_beginning_do_no_harm() {
+    let sandbox = Sandbox::new();
+    month(&sandbox);
+    let file = sandbox.home().join(".claude/projects/-shop/0d9f3c1e-1111-2222-3333-444455556666.jsonl");
+    let report = read_json(&sandbox, &["replay", "--json"]);
+    let text = fs::read_to_string(&file).expect("a transcript");
+    fs::write(&file, format!("\u{feff}{text}")).expect("a transcript");
+    let marked = read_json(&sandbox, &["replay", "--json"]);
+    assert_eq!(marked["left_out"], report["left_out"], "the first line counts");
+    assert_eq!((&marked["turns"], &marked["stops"]), (&report["turns"], &report["stops"]));
+    let year = &report["to"].as_str().expect("a time")[..4];
+    let ahead = text.replace(&format!("\"timestamp\":\"{year}"), "\"timestamp\":\"2199");
+    assert_ne!(ahead, text);
+    fs::write(&file, ahead).expect("a transcript");
+    let future = read_json(&sandbox, &["replay", "--json"]);
+    assert_eq!((&future["turns"], &future["stops"]), (&report["turns"], &report["stops"]));
+    assert!(!future.to_string().contains("2199"), "{future}");
+}
+
+#[test]
+fn a_folder_that_cannot_be_read_is_named() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let sandbox = Sandbox::new();
+    if is_root(&sandbox) && !cfg!(target_os = "linux") {
+        eprintln!("left out: modes do not bind root, and there is no `setpriv`");
+        return;
+    }
+    month(&sandbox);
+    let closed = sandbox.home().join(".claude/projects/-closed");
+    fs::create_dir_all(&closed).expect("a folder");
+    let sandbox = if is_root(&sandbox) { as_another_person(sandbox) } else { sandbox };
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).expect("our own");
+    let ran = sandbox.run(&["replay"]);
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).expect("our own");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stderr.contains("-closed: you may not access it"), "{}", ran.stderr);
+    assert!(ran.stdout.contains("1 compaction"), "{}", ran.stdout);
+}
+
+#[test]
+fn thresholds_are_only_written_into_a_file() {
+    let config = |sandbox: &Sandbox| sandbox.home().join(".config/tidegate/config.toml");
+    let plant: [fn(&Path); 4] = [
+        make_fifo,
+        |path| fs::create_dir(path).expect("a folder"),
+        |path| std::os::unix::fs::symlink("gone.toml", path).expect("a link"),
+        |path| fs::write(path, [0xff, 0xfe, 0]).expect("a file"),
+    ];
+    for plant in plant {
+        let sandbox = Sandbox::new();
+        fs::create_dir_all(config(&sandbox).parent().expect("a folder")).expect("a folder");
+        plant(&config(&sandbox));
+        let before = contents(&sandbox.home());
+        let ran = sandbox.run(&["tune", "--apply", "--early", "61k", "--late", "22k"]);
+        let said = ran.failed();
+        assert!(said.contains("cannot change") && said.contains("correct the file"), "{said}");
+        assert!(!said.contains("os error"), "{said}");
+        assert!(contents(&sandbox.home()) == before);
     }
 }
 

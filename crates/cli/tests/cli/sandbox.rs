@@ -238,6 +238,23 @@ impl Sandbox {
     }
 }
 
+/// Every path below the folder, with its mode, and the bytes of a file.
+pub(crate) fn contents(folder: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
+    fn walk(folder: &Path, found: &mut BTreeMap<PathBuf, (u32, Vec<u8>)>) {
+        for path in fs::read_dir(folder).expect("a folder").flatten().map(|entry| entry.path()) {
+            let about = fs::symlink_metadata(&path).expect("it is there");
+            let bytes = if about.is_file() { fs::read(&path).expect("a file") } else { Vec::new() };
+            if about.is_dir() {
+                walk(&path, found);
+            }
+            found.insert(path, (about.permissions().mode(), bytes));
+        }
+    }
+    let mut found = BTreeMap::new();
+    walk(folder, &mut found);
+    found
+}
+
 /// Records of a journal from these offsets on. Each line has to be a whole record.
 fn read_records(folder: &Path, offsets: &mut BTreeMap<PathBuf, usize>) -> Vec<Value> {
     let Ok(files) = fs::read_dir(folder) else { return Vec::new() };

@@ -8,7 +8,7 @@ use std::slice::from_ref;
 use serde_json::{Value, json};
 
 use crate::people::{SESSION, attended};
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, contents};
 use crate::transcript::addressed;
 
 /// A server on a free port; it ends with the test.
@@ -154,6 +154,16 @@ fn only_who_has_the_address_gets_an_answer() {
     assert_eq!(refused("GET", &home, &["Host: evil.example".to_owned()]), 403);
     assert_eq!(refused("GET", &home, &[own.clone(), "Origin: http://evil.example".to_owned()]), 403);
     assert_eq!(refused("GET", &home, &[own.clone(), "Sec-Fetch-Site: cross-site".to_owned()]), 403);
+    let twice = ["Origin: http://127.0.0.1", "Sec-Fetch-Site: none", "Host: 127.0.0.1"];
+    for header in
+        twice.map(
+            |header| {
+                if header.ends_with('1') { format!("{header}:{}", served.port) } else { header.to_owned() }
+            },
+        )
+    {
+        assert_eq!(refused("GET", &home, &[own.clone(), header.clone(), header.clone()]), 403, "{header}");
+    }
     let elsewhere = format!("http://evil.example{home}");
     assert_eq!(refused("GET", &elsewhere, from_ref(&own)), 403);
     assert_eq!(served.page("?from=18446744073709551615").0, 200);
@@ -197,6 +207,47 @@ fn a_memory_in_use_is_a_notice() {
     assert_eq!(served.page("memory").0, 200);
 }
 
+/// The memory's file, and the first place in it for the number of its version.
+fn store_of(sandbox: &Sandbox) -> (std::path::PathBuf, usize) {
+    (sandbox.home().join(".local/share/tidegate/memory/memory.db"), 60)
+}
+
+#[test]
+fn a_page_leaves_an_older_or_damaged_memory_as_it_is_and_names_the_command() {
+    for (name, repair) in [("older", "tidegate memory check"), ("damaged", "tidegate memory check --repair")]
+    {
+        let sandbox = planted();
+        let (file, version) = store_of(&sandbox);
+        let mut bytes = std::fs::read(&file).expect("a store");
+        match name {
+            "older" => bytes[version..version + 4].copy_from_slice(&3_u32.to_be_bytes()),
+            _ => bytes[..4096].fill(0x5a),
+        }
+        std::fs::write(&file, bytes).expect("a store");
+        let served = Served::start(&sandbox);
+        let before = contents(sandbox.path());
+        for path in ["memory", "memory?q=x", "memory?list=topics", "topic/1"] {
+            let (code, page) = served.page(path);
+            assert!(code == 500 && page.contains(name) && page.contains(repair), "{path}: {code} {page}");
+        }
+        let (code, page) = served.page(&format!("session/{SESSION}"));
+        assert!(code == 200 && page.contains(repair) && page.contains("What happened"), "{code} {page}");
+        assert!(contents(sandbox.path()) == before, "{name}");
+    }
+}
+
+#[test]
+fn pages_change_no_file() {
+    let sandbox = planted();
+    sandbox.config("lang = \"en\"\n");
+    let served = Served::start(&sandbox);
+    let before = contents(sandbox.path());
+    for path in ["", "memory", "memory?q=x", "work", "report", "exchange/l", &format!("session/{SESSION}")] {
+        assert_eq!(served.page(path).0, 200, "{path}");
+    }
+    assert!(contents(sandbox.path()) == before);
+}
+
 #[test]
 fn an_open_page_hears_of_news() {
     let sandbox = attended();
@@ -216,6 +267,25 @@ fn an_open_page_hears_of_news() {
     }
     let (_, page) = served.page("");
     assert!(page.contains("A session started"), "{page}");
+}
+
+#[test]
+fn connections_without_a_request_keep_no_place() {
+    let sandbox = attended();
+    let served = Served::start(&sandbox);
+    let half = || {
+        let mut stream = TcpStream::connect(("127.0.0.1", served.port)).expect("a connection");
+        stream.write_all(b"GET / HTTP/1.1\r\nHost: 127").expect("half a request");
+        stream
+    };
+    // More than are answered at once.
+    let mut waiting: Vec<TcpStream> = (0..100).map(|_| half()).collect();
+    assert_eq!(served.page("").0, 200);
+    for stream in &mut waiting {
+        // An answer or a reset, but an end.
+        let _ = stream.read_to_end(&mut Vec::new());
+    }
+    assert_eq!(served.page("").0, 200);
 }
 
 #[test]

@@ -186,7 +186,7 @@ fn read_only() {
 }
 
 /// Modes do not bind root: everything is given away, and the program runs as its owner.
-fn as_another_person(sandbox: Sandbox) -> Sandbox {
+pub(crate) fn as_another_person(sandbox: Sandbox) -> Sandbox {
     use std::os::unix::fs::PermissionsExt;
     const PERSON: &str = "65534";
     let program = sandbox.path().join("tmp/tidegate");

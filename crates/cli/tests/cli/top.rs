@@ -88,6 +88,9 @@ fn a_policy_is_switched_off_in_the_project_that_the_screen_names() {
     let flat: String = asked.split_whitespace().collect();
     let folder: String = project.display().to_string().split_whitespace().collect();
     assert!(flat.contains(&format!("switchoffin{folder}")), "{asked}");
+    terminal.press(&["context-wrning", "Enter"]);
+    let refused = terminal.wait_for("did you mean `context-warning`?");
+    assert!(!refused.contains("For how long"), "{refused}");
     terminal.press(&["context-warning", "Enter"]);
     terminal.wait_for("For how long");
     terminal.press(&["soon", "Enter"]);
@@ -112,6 +115,28 @@ fn a_policy_is_switched_off_in_the_project_that_the_screen_names() {
     let shown = listed(&project);
     assert!(shown.contains("context-warning") && shown.contains("\"until\""), "{shown}");
     assert!(!listed(&sandbox.home()).contains("\"here\":true"), "{}", listed(&sandbox.home()));
+}
+
+#[test]
+fn nothing_is_switched_off_without_an_answer() {
+    let sandbox = Sandbox::new().without("CLAUDE_PROJECT_DIR");
+    begin(&sandbox, "5e55-3", "billing");
+    let terminal = Terminal::start(&sandbox, 80);
+    for cancel in ["Escape", "C-d", "C-c", "Enter"] {
+        terminal.wait_for("q quit");
+        terminal.press(&["o"]);
+        terminal.wait_for("Policy to switch off in ");
+        terminal.press(&["context-warning", "Enter"]);
+        terminal.wait_for("For how long");
+        terminal.press(&[cancel]);
+    }
+    terminal.wait_for("q quit");
+    terminal.press(&["o"]);
+    terminal.wait_for("Policy to switch off in ");
+    terminal.press(&["C-d"]);
+    terminal.wait_for("q quit");
+    let off = sandbox.run(&["off", "--json"]);
+    assert_eq!(off.ok().trim(), "[]");
 }
 
 #[test]

@@ -116,6 +116,23 @@ pub fn show_hidden(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// A name of others for one line: also line breaks and tabs are written out, so that no name begins a line of its own.
+pub fn show_name(name: &str) -> Cow<'_, str> {
+    let shown = show_hidden(name);
+    if !shown.contains(['\n', '\t']) && !name.contains('\r') {
+        return shown;
+    }
+    let mut out = String::with_capacity(name.len() + 16);
+    for (c, is_plain) in judged(name) {
+        if is_plain {
+            out.push(c);
+        } else {
+            let _ = write!(out, "\\u{{{:x}}}", u32::from(c));
+        }
+    }
+    Cow::Owned(out)
+}
+
 /// The same JSON, with every character of the table as `\u001b`. Those characters stand only within strings, besides line
 /// breaks and tabs between them, so a reader gets the same value.
 pub fn escape_in_json(text: &str) -> Cow<'_, str> {
@@ -221,6 +238,17 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn a_name_stays_on_its_line() {
+        assert_eq!(show_name("plain 語 ❤\u{fe0f}"), "plain 語 ❤\u{fe0f}");
+        assert!(matches!(show_name("plain"), Cow::Borrowed(_)));
+        assert_eq!(
+            show_name("shop\nverify-stop is on\r\n\tx"),
+            "shop\\u{a}verify-stop is on\\u{d}\\u{a}\\u{9}x"
+        );
+        assert_eq!(show_name("a\u{202e}\u{2028}b"), "a\\u{202e}\\u{2028}b");
+    }
+
+    #[test]
     fn a_word_of_others_is_plain_and_short() {
         assert_eq!(plain_word("a\u{1b}[1m\nb"), "a [1m b");
         assert_eq!(plain_word(&"x".repeat(101)), format!("{}…", "x".repeat(100)));
@@ -243,6 +271,8 @@ pub(super) mod tests {
             let mut mixed: String = DECEIVING.chars().skip(at).collect();
             mixed.push_str(&text);
             prop_assert!(is_plain_text(&show_hidden(&mixed)));
+            let name = show_name(&mixed);
+            prop_assert!(name.chars().all(|c| !steers(c)) && is_plain_text(&name));
             let replaced = replace_hidden(&mixed, ' ');
             prop_assert!(is_plain_text(&replaced) && !replaced.contains(['\n', '\t']));
         }

@@ -6,13 +6,13 @@
 
 mod backups;
 mod heal;
+mod look;
 mod notes;
 mod publish;
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use tidegate_core::feature::memory::settings::{MemorySettings, Team};
 use tidegate_core::settings::list::{Listed, TeamProject};
@@ -30,6 +30,7 @@ use crate::team::project_key;
 use crate::view::{Decision, Filter, Forget, Found, Log, MemoryProject, Page, Paged, Query, Topic};
 
 pub use heal::Healed;
+pub use look::look;
 
 /// The folder of the memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,10 +94,6 @@ impl MemoryHome {
 
     /// Shared while a store is opened, exclusive while it is rebuilt.
     fn lock(&self, keeps: LockMode) -> Result<File> {
-        self.lock_within(keeps, lock::PATIENCE)
-    }
-
-    fn lock_within(&self, keeps: LockMode, patience: Duration) -> Result<File> {
         place::make_private(&self.0).map_err(|error| self.io_error(&error))?;
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false);
@@ -104,7 +101,7 @@ impl MemoryHome {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let path = self.0.join("lock");
         let file = options.open(&path).map_err(|error| self.io_error(&error))?;
-        lock::wait_for(&file, &path, keeps, patience).map_err(|error| Error::of_lock(&path, &error))?;
+        lock::wait(&file, &path, keeps).map_err(|error| Error::of_lock(&path, &error))?;
         Ok(file)
     }
 
@@ -139,19 +136,9 @@ impl Memory {
         settings: &MemorySettings,
         now: Millis,
     ) -> Result<Memory> {
-        Memory::open_within(place, state, settings, now, lock::PATIENCE)
-    }
-
-    fn open_within(
-        place: &PlaceEnv,
-        state: &StateDir,
-        settings: &MemorySettings,
-        now: Millis,
-        patience: Duration,
-    ) -> Result<Memory> {
         let home = MemoryHome::of(place)?;
         let mut healed = None;
-        let (store, outcome) = match open_store(&home, patience) {
+        let (store, outcome) = match open_store(&home) {
             Ok(opened) => opened,
             Err(error) if error.kind == ErrorKind::Damaged => {
                 let (store, what) = heal::repair_store(&home, state, now, &error, false)?;
@@ -211,19 +198,6 @@ impl Memory {
             return Ok(None);
         }
         Memory::open(place, state, settings, now).map(Some)
-    }
-
-    /// The same for a reader who would rather hear soon that another process is changing the store.
-    pub fn glance_if_there(
-        place: &PlaceEnv,
-        state: &StateDir,
-        settings: &MemorySettings,
-        now: Millis,
-    ) -> Result<Option<Memory>> {
-        if !MemoryHome::of(place)?.is_there()? {
-            return Ok(None);
-        }
-        Memory::open_within(place, state, settings, now, SHORT_PATIENCE).map(Some)
     }
 
     pub fn home(&self) -> &MemoryHome {
@@ -302,7 +276,7 @@ impl Memory {
     }
 
     fn open_again(&mut self) -> Result<()> {
-        self.store = open_store(&self.home, lock::PATIENCE)?.0;
+        self.store = open_store(&self.home)?.0;
         self.file = file_identity(&self.home.file());
         Ok(())
     }
@@ -419,15 +393,12 @@ fn find_sharing(team: &Team, user_home: Option<&Path>, name: &str, key: Option<&
 }
 
 /// Opens the store under a lock that a rebuild excludes.
-/// Of a reader who can come back.
-const SHORT_PATIENCE: Duration = Duration::from_millis(500);
-
-fn open_store(home: &MemoryHome, patience: Duration) -> Result<(SqliteStore, OpenOutcome)> {
-    let _lock = home.lock_within(LockMode::Shared, patience)?;
+fn open_store(home: &MemoryHome) -> Result<(SqliteStore, OpenOutcome)> {
+    let _lock = home.lock(LockMode::Shared)?;
     if heal::was_emptied(home) {
         return Err(Error::new(ErrorKind::Damaged, format!("{} is empty", home.file().display())));
     }
-    let opened = SqliteStore::open_with(&home.file(), patience)?;
+    let opened = SqliteStore::open(&home.file())?;
     Ok((opened.store, opened.outcome))
 }
 

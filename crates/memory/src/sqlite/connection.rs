@@ -1,6 +1,7 @@
 //! Opens connections to a store's file. The file may come from elsewhere (a backup, a synchronised folder,
 //! another account), so nothing in its schema may run code, and no statement may bypass the tables.
 
+use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -12,7 +13,36 @@ use crate::error::Result;
 /// `patience` is the time to wait for other processes.
 pub(super) fn open(path: &Path, patience: Duration) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
+    protect(Connection::open_with_flags(path, flags)?, patience)
+}
+
+/// Changes nothing in the file. While other processes have it open (`is_shared`), SQLite keeps the readers in the file for its
+/// shared memory; otherwise it makes no file either, and does not notice a writer that comes meanwhile.
+pub(super) fn open_to_read(path: &Path, patience: Duration, is_shared: bool) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = if is_shared || !cfg!(unix) {
+        Connection::open_with_flags(path, flags)?
+    } else {
+        Connection::open_with_flags(still_address(path), flags | OpenFlags::SQLITE_OPEN_URI)?
+    };
+    connection.pragma_update(None, "query_only", true)?;
+    protect(connection, patience)
+}
+
+/// SQLite reads a file without its sidecars only by such an address.
+fn still_address(path: &Path) -> String {
+    let mut address = "file:".to_owned();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-_.".contains(byte) {
+            address.push(char::from(*byte));
+        } else {
+            let _ = write!(address, "%{byte:02X}");
+        }
+    }
+    address + "?immutable=1"
+}
+
+fn protect(connection: Connection, patience: Duration) -> Result<Connection> {
     connection.busy_timeout(patience)?;
     // No statement can write the schema or the index's internal tables; only FTS5 itself can.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;

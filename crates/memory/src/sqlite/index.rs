@@ -348,26 +348,34 @@ pub(super) fn docs_of_topic(store: &Connection, topic: i64) -> Result<Vec<i64>> 
 impl SqliteStore {
     /// Rebuilds the index if another version of this program made it.
     pub(super) fn rebuild_index_if_outdated(&mut self) -> Result<()> {
-        let wanted = format!("{}.{LAYOUT}", text::VERSION);
-        let is_wanted = |store: &Connection| -> Result<bool> {
-            let mut found = store.prepare("SELECT value FROM about WHERE name = 'tokens'")?;
-            let mut rows = found.query([])?;
-            Ok(rows
-                .next()?
-                .is_some_and(|row| row.get_ref(0).is_ok_and(|value| value.as_str() == Ok(&wanted))))
-        };
-        if is_wanted(&self.connection)? {
+        if self.has_own_index()? {
             return Ok(());
         }
         self.write(|store| {
-            if is_wanted(store)? {
+            if is_own_index(store)? {
                 return Ok(());
             }
             rebuild_index(store)?;
-            store.execute("INSERT OR REPLACE INTO about VALUES ('tokens', ?1)", [&wanted])?;
+            store.execute("INSERT OR REPLACE INTO about VALUES ('tokens', ?1)", [own_layout()])?;
             Ok(())
         })
     }
+
+    /// This version of the program made the index.
+    pub(super) fn has_own_index(&self) -> Result<bool> {
+        is_own_index(&self.connection)
+    }
+}
+
+fn own_layout() -> String {
+    format!("{}.{LAYOUT}", text::VERSION)
+}
+
+fn is_own_index(store: &Connection) -> Result<bool> {
+    let mut found = store.prepare("SELECT value FROM about WHERE name = 'tokens'")?;
+    let mut rows = found.query([])?;
+    let own = own_layout();
+    Ok(rows.next()?.is_some_and(|row| row.get_ref(0).is_ok_and(|value| value.as_str() == Ok(&own))))
 }
 
 pub(super) fn rebuild_index(store: &Connection) -> Result<()> {

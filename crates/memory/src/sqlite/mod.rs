@@ -101,6 +101,28 @@ impl SqliteStore {
         Ok(OpenedStore { store, outcome })
     }
 
+    /// To look, and to change nothing: an older store is an error. `None` for a file that another process is only creating.
+    pub(crate) fn open_to_read(
+        path: &Path,
+        patience: Duration,
+        is_shared: bool,
+    ) -> Result<Option<SqliteStore>> {
+        let connection = connection::open_to_read(path, patience, is_shared)?;
+        let store = SqliteStore { connection, path: path.to_owned(), patience };
+        store.check_version()?;
+        let version = store.version()?;
+        if version == 0 {
+            return Ok(None);
+        }
+        if version < schema::VERSION || !store.has_own_index()? {
+            let shown = path.display();
+            return Err(Error::new(ErrorKind::Older, format!("{shown} was written by an older tidegate"))
+                .hint("`tidegate memory check` brings it up to date"));
+        }
+        store.set_up_reading()?;
+        Ok(Some(store))
+    }
+
     /// A backup, to delete rows in it. `None` for one of another version.
     pub(crate) fn open_copy(path: &Path) -> Result<Option<SqliteStore>> {
         let store = SqliteStore {
@@ -141,10 +163,13 @@ impl SqliteStore {
             "PRAGMA synchronous = FULL;
              PRAGMA foreign_keys = ON;
              PRAGMA secure_delete = ON;
-             PRAGMA temp_store = MEMORY;
-             PRAGMA cache_size = -32768;
              PRAGMA journal_size_limit = 16777216;",
         )?;
+        self.set_up_reading()
+    }
+
+    fn set_up_reading(&self) -> Result<()> {
+        self.connection.execute_batch("PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32768;")?;
         // Otherwise SQLite compiles a statement again for each binding if a partial index is involved, which
         // takes longer than most statements run.
         self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;

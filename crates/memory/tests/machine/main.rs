@@ -5,6 +5,8 @@
 mod damage;
 mod forgetting;
 mod importing;
+#[cfg(unix)]
+mod looking;
 #[path = "../conformance/rows.rs"]
 mod rows;
 mod versions;
@@ -143,25 +145,6 @@ fn a_folder_of_others_is_refused() {
         let error = machine.open_at(Millis(1)).unwrap_err();
         assert!(error.what.contains("belongs to another user"), "{error}");
     }
-}
-
-/// As while another process brings the store to a new version, which is one transaction.
-#[test]
-fn a_glance_at_a_store_that_is_being_migrated_says_so() {
-    let machine = Machine::new();
-    drop(machine.filled());
-    let other = rusqlite::Connection::open(machine.home().file()).unwrap();
-    other.execute_batch("PRAGMA user_version = 1; BEGIN IMMEDIATE;").unwrap();
-    let glance = || {
-        let Machine { place, state, .. } = &machine;
-        Memory::glance_if_there(place, state, &MemorySettings::default(), Millis(1))
-    };
-    assert_eq!(glance().unwrap_err().kind, ErrorKind::Busy);
-    other.execute_batch("ROLLBACK;").unwrap();
-    let version: u32 = rusqlite::Connection::open(machine.home().file())
-        .and_then(|store| store.query_row("PRAGMA user_version", [], |row| row.get(0)))
-        .unwrap();
-    assert_eq!(version, 1, "a glance that failed changed nothing");
 }
 
 #[test]

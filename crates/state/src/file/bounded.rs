@@ -5,6 +5,11 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
+/// Why something else than a regular file was not opened.
+pub const NOT_A_FILE: &str = "not a file";
+
+pub const TOO_LARGE: &str = "too large";
+
 /// Fails for anything but a regular file.
 pub fn open(path: &Path) -> io::Result<File> {
     open_sized(path).map(|(file, _)| file)
@@ -26,7 +31,7 @@ pub(crate) fn open_anything(path: &Path) -> io::Result<File> {
 pub fn open_sized(path: &Path) -> io::Result<(File, u64)> {
     let file = open_anything(path)?;
     let found = file.metadata()?;
-    if found.is_file() { Ok((file, found.len())) } else { Err(io::Error::other("not a file")) }
+    if found.is_file() { Ok((file, found.len())) } else { Err(io::Error::other(NOT_A_FILE)) }
 }
 
 /// Fails if the file has more than `limit` bytes.
@@ -35,7 +40,7 @@ pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     // Spare room, so that the second read sees the end.
     let mut bytes = Vec::with_capacity(length.min(limit) as usize + 64);
     file.take(limit + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > limit { Err(io::Error::other("too large")) } else { Ok(bytes) }
+    if bytes.len() as u64 > limit { Err(io::Error::other(TOO_LARGE)) } else { Ok(bytes) }
 }
 
 /// Whether a file with these first two bytes can be read.

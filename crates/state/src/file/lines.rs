@@ -7,6 +7,9 @@ use tidegate_core::text::search;
 
 pub(crate) const CHUNK: usize = 256 * 1024;
 
+/// Editors on Windows begin a file with it. It is not a part of the first line.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// The lines of a file, one after the other. Memory is bounded by the longest line that is wanted.
 #[derive(Debug)]
 pub struct BoundedLines {
@@ -106,6 +109,9 @@ impl BoundedLines {
         }
         let read = (&mut self.file).take((room - 64) as u64).read_to_end(&mut self.held)?;
         self.is_at_end = read == 0;
+        if self.read == 0 && self.held.starts_with(BYTE_ORDER_MARK) {
+            (self.line, self.looked) = (BYTE_ORDER_MARK.len(), BYTE_ORDER_MARK.len());
+        }
         self.read += read as u64;
         Ok(())
     }

@@ -34,18 +34,22 @@ pub struct Entries {
     pub skipped: usize,
 }
 
-/// Reads records as they are appended, across days.
+/// Reads records as they are appended, across days. A file that became shorter, or another one in its place, is read from its
+/// beginning.
 #[derive(Debug)]
 pub struct Follower {
     folder: PathBuf,
     day: String,
     offset: u64,
+    /// The file that was read up to there.
+    file: u64,
 }
 
 impl Follower {
     pub fn from_here(folder: &Path, now: Millis) -> Follower {
-        let offset = fs::metadata(day_file(folder, &now.day())).map_or(0, |found| found.len());
-        Follower { folder: folder.to_owned(), day: now.day(), offset }
+        let (file, offset) = fs::metadata(day_file(folder, &now.day()))
+            .map_or((0, 0), |found| (identity(&found), found.len()));
+        Follower { folder: folder.to_owned(), day: now.day(), offset, file }
     }
 
     /// The day that is read.
@@ -56,10 +60,14 @@ impl Follower {
     /// Whole lines since the last call. At the end of a day it continues with the next one that has a file.
     pub fn next(&mut self, now: Millis) -> io::Result<Entries> {
         let mut entries = Entries::default();
-        let bytes = match fs::File::open(day_file(&self.folder, &self.day)) {
+        let bytes = match crate::file::bounded::open_sized(&day_file(&self.folder, &self.day)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             opened => {
-                let mut opened = opened?;
+                let (mut opened, length) = opened?;
+                let file = identity(&opened.metadata()?);
+                if length < self.offset || file != self.file {
+                    (self.offset, self.file) = (0, file);
+                }
                 opened.seek(SeekFrom::Start(self.offset))?;
                 let mut bytes = Vec::new();
                 opened.read_to_end(&mut bytes)?;
@@ -69,15 +77,30 @@ impl Follower {
         let whole = search::last(&bytes, b'\n').map_or(0, |end| end + 1);
         entries.take_lines(&bytes[..whole]);
         self.offset += whole as u64;
-        if whole == 0 && self.day != now.day() {
+        if whole == 0 && self.day < now.day() {
             let files = list_files(&self.folder)?;
             let mut days = files.iter().filter_map(|path| path.file_stem()?.to_str());
             let next = days.find(|day| **day > *self.day && **day <= *now.day());
             self.day = next.map_or_else(|| now.day(), str::to_owned);
-            self.offset = 0;
+            (self.offset, self.file) = (0, 0);
+        } else if whole == 0 && self.day > now.day() {
+            // The clock was set back: that day was read before.
+            *self = Follower::from_here(&self.folder, now);
         }
         Ok(entries)
     }
+}
+
+/// Tells a file from another one that replaced it.
+#[cfg(unix)]
+fn identity(found: &fs::Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(found)
+}
+
+/// Elsewhere an open file cannot be replaced.
+#[cfg(not(unix))]
+fn identity(_: &fs::Metadata) -> u64 {
+    0
 }
 
 pub fn day_file(folder: &Path, day: &str) -> PathBuf {
@@ -337,6 +360,37 @@ mod tests {
         append(folder.path(), tomorrow, &mut record("c")).unwrap();
         assert!(ids(tomorrow).is_empty());
         assert_eq!(ids(tomorrow), ["c"]);
+    }
+
+    #[test]
+    fn following_continues_in_a_file_that_was_cut_or_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let now = Millis(0);
+        let path = day_file(folder.path(), &now.day());
+        let lines = |ids: &[&str]| -> String {
+            ids.iter().map(|id| Record { v: 1, id: (*id).into(), ..Record::default() }.to_line()).collect()
+        };
+        fs::write(&path, lines(&["a", "b"])).unwrap();
+        let mut follow = Follower::from_here(folder.path(), now);
+        let mut ids = |now| -> Vec<String> {
+            follow.next(now).unwrap().records.into_iter().map(|record| record.id).collect()
+        };
+        assert!(ids(now).is_empty());
+        fs::write(&path, lines(&["c"])).unwrap();
+        assert_eq!(ids(now), ["c"], "cut");
+        let other = folder.path().join("other");
+        fs::write(&other, lines(&["d", "e", "f"])).unwrap();
+        fs::rename(&other, &path).unwrap();
+        assert_eq!(ids(now), ["d", "e", "f"], "replaced by a longer one");
+        fs::remove_file(&path).unwrap();
+        assert!(ids(now).is_empty());
+        fs::write(&path, lines(&["g", "h", "i", "j"])).unwrap();
+        assert_eq!(ids(now), ["g", "h", "i", "j"], "made again");
+        let tomorrow = Millis(86_400_000);
+        assert!(ids(tomorrow).is_empty());
+        assert!(ids(now).is_empty(), "the clock was set back: nothing is shown twice");
+        fs::write(&path, lines(&["g", "h", "i", "j", "k"])).unwrap();
+        assert_eq!(ids(now), ["k"]);
     }
 
     #[test]

@@ -3,8 +3,11 @@
 use std::process::ExitCode;
 
 use serde::Serialize;
+use tidegate_core::feature::config::Config;
+use tidegate_core::feature::memory::relay_log;
 use tidegate_core::feature::memory::said::shorten_decision;
 use tidegate_memory::act::{self, Authored};
+use tidegate_memory::sqlite::StoreSizes;
 use tidegate_memory::view::{HitKind, Query};
 
 use super::row_filter::RowFilter;
@@ -84,8 +87,11 @@ struct Results {
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let (hits, without, note, waiting) = match Opened::look()? {
-        None => (Vec::new(), Vec::new(), None, count_waiting_jobs(&Here::find()?)),
+    let (hits, without, note, waiting, empty) = match Opened::look()? {
+        None => {
+            let here = Here::find()?;
+            (Vec::new(), Vec::new(), None, count_waiting_jobs(&here), Some(empty_page(&here.config)))
+        }
         Some(mut opened) => {
             let filter = opened.filter(&args.filter)?;
             // The project's own files may have changed since the worker read them.
@@ -98,7 +104,9 @@ pub(super) fn run(args: &Args) -> Outcome {
             let found = team::search_with_team(&opened.here, &mut opened.memory, &query)?;
             let note = found.unreachable.clone();
             let hits = act::with_authors(&mut opened.memory, found.hits, &found.authors)?;
-            (hits, found.without, note, count_waiting_jobs(&opened.here))
+            let is_empty = hits.is_empty() && is_without_rows(&opened.memory.sizes()?);
+            let empty = is_empty.then(|| empty_page(&opened.here.config));
+            (hits, found.without, note, count_waiting_jobs(&opened.here), empty)
         }
     };
     if let Some(why) = &note {
@@ -113,11 +121,40 @@ pub(super) fn run(args: &Args) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     if hits.is_empty() {
-        nothing_page(&without).print_to_stderr();
+        empty.unwrap_or_else(|| nothing_page(&without)).print_to_stderr();
         return Ok(ExitCode::SUCCESS);
     }
     hits_page(&LocalClock::of_system(tidegate_state::clock::now()), &hits, &without).print();
     Ok(ExitCode::SUCCESS)
+}
+
+fn is_without_rows(sizes: &StoreSizes) -> bool {
+    sizes.logs + sizes.decisions + sizes.topics + sizes.notes == 0
+}
+
+/// Why there is nothing to find, and what to do about it.
+fn empty_page(config: &Config) -> Page {
+    let mut page = Page::of(both!(
+        "The memory is empty: nothing has been recorded yet.",
+        "記憶は空です。まだ何も記録されていません。"
+    ));
+    if !relay_log::is_on(config) {
+        page.item(both!(
+            "Recording is off here; `tidegate off` shows why",
+            "ここでは会話の記録がオフです。理由は `tidegate off` で確認できます"
+        ));
+    } else if !config.memory.headless {
+        page.item(both!(
+            "Sessions without a person, such as `claude -p`, are recorded only with `headless = true` under `[memory]` in \
+             your config",
+            "`claude -p` のような人のいないセッションは、設定の `[memory]` に `headless = true` があるときだけ記録します"
+        ));
+    }
+    page.item(both!(
+        "`tidegate memory import` adds past conversations",
+        "`tidegate memory import` で過去の会話を追加できます"
+    ));
+    page
 }
 
 /// `without`: words that no text has.

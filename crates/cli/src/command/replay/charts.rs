@@ -1,42 +1,28 @@
 //! What a replay found, as one file for a browser: the words of the terminal under curves and bars.
 
 use std::path::Path;
-use std::process::ExitCode;
 
 use maud::{Markup, html};
 use tidegate_core::meter::short_tokens;
-use tidegate_core::text::hidden::show_hidden;
 use tidegate_core::text::lang::Lang;
 use tidegate_replay::report::{ReplayReport, SessionReport};
-use tidegate_state::file::replace;
 
 use super::page::{self, View};
 use crate::bilingual::{Bilingual, both, count_en};
 use crate::command::Outcome;
-use crate::error::CliError;
 use crate::language;
-use crate::print::page::Page;
 use crate::recent::curve::{Curve, CurvePoint};
 use crate::web::bars::{self, Bar, BarPart};
-use crate::web::document;
+use crate::web::page_file;
 
 /// Sessions with a curve.
 const CURVES: usize = 60;
 
-/// Private: it holds lost facts and commands.
 pub(super) fn write(path: &Path, report: &ReplayReport, view: &View<'_>) -> Outcome {
     let lang = language::current();
     let title = both!("Tidegate replay", "Tidegate の再生");
     let body = html! { h1 { (title.get(lang)) } (draw(report, view, lang)) };
-    let text = document::alone(lang, title.get(lang), &body);
-    let shown = path.display();
-    let written = std::path::absolute(path).and_then(|path| replace::durable_private(&path, text.as_bytes()));
-    written.map_err(|error| {
-        CliError::new(both!("cannot write {shown}: {error}", "{shown} に書き込めません: {error}"))
-            .hint(both!("name a file in a folder of your own", "自分のフォルダのファイルを指定してください"))
-    })?;
-    Page::of(both!("Report written to {shown}", "レポートを {shown} に書きました")).print_to_stderr();
-    Ok(ExitCode::SUCCESS)
+    page_file::write(path, &title, &body)
 }
 
 fn draw(report: &ReplayReport, view: &View<'_>, lang: Lang) -> Markup {
@@ -87,7 +73,7 @@ fn card(session: &SessionReport, view: &View<'_>, lang: Lang) -> Markup {
     );
     html! {
         article.card {
-            h3 { (show_hidden(page::project_name(session))) }
+            h3 { (page::project_name(session)) }
             p.dim { (view.clock.minute(session.to)) }
             (curve.draw_small(words.get(lang)))
             p { (words.get(lang)) }

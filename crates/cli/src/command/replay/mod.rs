@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::Serialize;
 use tidegate_core::feature::config::Config;
+use tidegate_core::text::hidden::show_name;
 use tidegate_core::time::Millis;
 use tidegate_hook::environment::Environment;
 use tidegate_replay::folder::{Halt, Replayed, replay_files};
@@ -68,7 +69,7 @@ pub(crate) struct Args {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// Write one file for a browser, with charts
+    /// Write one new file for a browser, with charts; `-` is stdout
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     pub(crate) html: Option<PathBuf>,
 }
@@ -97,7 +98,10 @@ impl Past {
 
     pub(crate) fn find_files(&self, paths: &[PathBuf]) -> Result<Vec<TranscriptFile>, CliError> {
         let homes = AgentHomes::find(&self.env.place);
-        let files = agent_homes::find_transcripts(&homes.chosen_folders(paths))?;
+        let mut files = agent_homes::find_transcripts(&homes.chosen_folders(paths))?;
+        for file in &mut files {
+            file.changed = file.changed.min(self.now);
+        }
         if files.is_empty() {
             return Err(no_transcripts(paths.first().map(PathBuf::as_path)));
         }
@@ -127,7 +131,8 @@ impl Past {
             Halt::File(why) => Ended::Failed(CliError::new(why)),
         })?;
         for (path, why) in replayed.unreadable.iter().take(NAMED) {
-            let path = path.display();
+            let path = path.display().to_string();
+            let path = show_name(&path);
             remark::warn(both!("cannot read {path}: {why}", "{path} を読めません: {why}"));
         }
         Ok(replayed)
@@ -162,7 +167,7 @@ fn no_scratch(why: &dyn std::fmt::Display) -> CliError {
 const NAMED: usize = 10;
 
 fn no_transcripts(path: Option<&Path>) -> CliError {
-    match path.map(Path::display) {
+    match path.map(|path| show_name(&path.display().to_string()).into_owned()) {
         None => CliError::new(both!(
             "there are no sessions of a coding agent on this machine",
             "このマシンにはコーディングエージェントのセッションがありません"

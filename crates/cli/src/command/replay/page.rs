@@ -1,9 +1,11 @@
 //! What a replay found, for people: the finding first, then the sessions, compactions and turns that show it.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use tidegate_core::host::Host;
 use tidegate_core::meter::short_tokens;
+use tidegate_core::text::hidden::show_name;
 use tidegate_replay::context::Ahead;
 use tidegate_replay::report::{CompactionReport, ReplayReport, SessionReport, UntestedStop};
 
@@ -176,8 +178,8 @@ fn shown(view: &View<'_>) -> usize {
     if view.shows_all { usize::MAX } else { SHOWN }
 }
 
-pub(super) fn project_name(session: &SessionReport) -> &str {
-    session.project.rsplit('/').next().unwrap_or(&session.project)
+pub(super) fn project_name(session: &SessionReport) -> Cow<'_, str> {
+    show_name(session.project.rsplit('/').next().unwrap_or(&session.project))
 }
 
 fn list_sessions(page: &mut Page, report: &ReplayReport, view: &View<'_>) {
@@ -221,7 +223,7 @@ fn sparkline(curve: &[u32], window: Option<u64>) -> String {
 fn place(view: &View<'_>, file: &str, line: usize) -> String {
     let below = view.home.and_then(|home| Path::new(file).strip_prefix(home).ok());
     let file = below.map_or_else(|| file.to_owned(), |below| format!("~/{}", below.display()));
-    format!("{file}:{line}")
+    format!("{}:{line}", show_name(&file))
 }
 
 fn list_compactions(page: &mut Page, report: &ReplayReport, view: &View<'_>) {
@@ -271,7 +273,7 @@ fn lost(compaction: &CompactionReport) -> Text {
         .lost
         .iter()
         .take(FACTS)
-        .map(|fact| tidegate_core::text::cut::cut_after(&fact.text, FACT).into_owned())
+        .map(|fact| show_name(&tidegate_core::text::cut::cut_after(&fact.text, FACT)).into_owned())
         .collect();
     let named = named.join("; ");
     let count = both!(
@@ -327,11 +329,12 @@ fn cause_words(cause: &str) -> Bilingual {
         }
         ("hidden status", "") => both!("the exit status was hidden", "終了コードが隠れていました"),
         ("hidden status", construct) => {
+            let construct = show_name(construct);
             both!("`{construct}` hid the exit status", "`{construct}` で終了コードが隠れました")
         }
         ("failed", _) => both!("the check failed", "確認が失敗しています"),
         ("too weak", _) => both!("the check was not enough", "確認が足りません"),
-        (other, _) => Bilingual::data(other),
+        (other, _) => Bilingual::data(show_name(other)),
     }
 }
 

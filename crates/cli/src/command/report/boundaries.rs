@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use tidegate_core::pipeline::record::{BoundaryRecord, Record};
+use tidegate_core::text::hidden::show_name;
 use tidegate_core::time::Millis;
 
 use crate::bilingual::{Bilingual, both, count_en};
@@ -34,11 +35,12 @@ impl Boundary {
     fn line(&self, clock: &LocalClock) -> Bilingual {
         const SHOWN: usize = 3;
         let Boundary { kept, of, lost, given_back, .. } = self;
-        let at = Millis::from_iso(&self.at).map_or_else(|| self.at.clone(), |at| clock.minute(at));
+        let at = Millis::from_iso(&self.at)
+            .map_or_else(|| show_name(&self.at).into_owned(), |at| clock.minute(at));
         let facts = count_en(*of, "fact");
         let (back_en, back_ja) = given_back_words(*given_back);
         let is_lost = *given_back < lost.len();
-        let shown: Vec<&str> = lost.iter().filter(|_| is_lost).take(SHOWN).map(String::as_str).collect();
+        let shown: Vec<_> = lost.iter().filter(|_| is_lost).take(SHOWN).map(|fact| show_name(fact)).collect();
         let more = lost.len().saturating_sub(SHOWN);
         let (en, ja) = match (shown.is_empty(), more) {
             (true, _) => <_>::default(),

@@ -1,24 +1,20 @@
 //! The report for a browser: bars above the words and tables of the terminal.
 
 use std::path::Path;
-use std::process::ExitCode;
 
 use maud::{Markup, html};
 use tidegate_core::pipeline::friction::Tally;
 use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
-use tidegate_state::file::replace;
 
 use super::boundaries::Boundary;
 use super::page::report_page;
 use super::{FrictionReport, Outcome};
 use crate::bilingual::{Bilingual, both};
-use crate::error::CliError;
 use crate::language;
 use crate::local_time::LocalClock;
-use crate::print::page::Page;
 use crate::web::bars::{self, Bar, BarPart};
-use crate::web::document;
+use crate::web::page_file;
 
 /// Compactions in the chart, newest last.
 const COMPACTIONS: usize = 20;
@@ -27,15 +23,7 @@ pub(super) fn write(path: &Path, report: &FrictionReport, days: u64, clock: &Loc
     let lang = language::current();
     let title = both!("Tidegate report", "Tidegate のレポート");
     let body = html! { h1 { (title.get(lang)) } (report.html(days, clock, lang)) };
-    let shown = path.display();
-    let text = document::alone(lang, title.get(lang), &body);
-    let written = std::path::absolute(path).and_then(|path| replace::durable_private(&path, text.as_bytes()));
-    written.map_err(|error| {
-        CliError::new(both!("cannot write {shown}: {error}", "{shown} に書き込めません: {error}"))
-            .hint(both!("name a file in a folder of your own", "自分のフォルダのファイルを指定してください"))
-    })?;
-    Page::of(both!("Report written to {shown}", "レポートを {shown} に書きました")).print_to_stderr();
-    Ok(ExitCode::SUCCESS)
+    page_file::write(path, &title, &body)
 }
 
 impl FrictionReport {

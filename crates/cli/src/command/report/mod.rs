@@ -55,7 +55,7 @@ pub(crate) struct Args {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// Write one file for a browser, with charts
+    /// Write one new file for a browser, with charts; `-` is stdout
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     pub(crate) html: Option<PathBuf>,
 }
@@ -216,7 +216,7 @@ fn read_report(here: &Here, args: &Args) -> Result<FrictionReport, CliError> {
         }
     };
     let (friction, unread) =
-        friction::read(&here.state, here.now, args.days, u64::MAX, see).map_err(CliError::new)?;
+        friction::read(&here.state, here.now, args.days, u64::MAX, see).map_err(CliError::from)?;
     let root = here.root.as_ref().map(|root| root.to_string_lossy().into_owned());
     let interruptions = friction.finish(here.now);
     let meant = interruptions.iter().filter(|said| match &session {
@@ -266,7 +266,7 @@ fn find_session(here: &Here, named: &str, days: u64) -> Result<String, CliError>
     let see = |record: &Record| {
         found.extend(record.session.as_ref().filter(|id| id.starts_with(named)).cloned());
     };
-    friction::read(&here.state, here.now, days, u64::MAX, see).map_err(CliError::new)?;
+    friction::read(&here.state, here.now, days, u64::MAX, see).map_err(CliError::from)?;
     if found.contains(named) {
         return Ok(named.to_owned());
     }

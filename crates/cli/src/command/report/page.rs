@@ -2,6 +2,7 @@
 
 use tidegate_core::host::Host;
 use tidegate_core::pipeline::friction::{SpokenCounts, Tally};
+use tidegate_core::text::hidden::show_name;
 use tidegate_replay::report::ForecastError;
 
 use super::boundaries::add_boundaries;
@@ -10,13 +11,13 @@ use crate::bilingual::{Bilingual, both, count_en};
 use crate::local_time::LocalClock;
 use crate::print::page::Page;
 use crate::print::table::{Column, Table};
-use crate::print::text::{Text, data};
+use crate::print::text::{Text, data, name};
 
 pub(super) fn report_page(report: &FrictionReport, days: u64, clock: &LocalClock) -> Page {
     let mut page = Page::new();
     let Bilingual { en, ja } = match (&report.session, &report.project) {
-        (Some(id), _) => both!("session {id}", "セッション {id}"),
-        (None, Some(project)) => both!("{project}", "{project}"),
+        (Some(id), _) => both!("session {id}", "セッション {id}", id = show_name(id)),
+        (None, Some(project)) => Bilingual::data(show_name(project)),
         (None, None) => both!("all projects", "すべてのプロジェクト"),
     };
     page.heading(if days == 1 {
@@ -55,10 +56,10 @@ pub(super) fn report_page(report: &FrictionReport, days: u64, clock: &LocalClock
         page.gap();
         page.paragraph(
             Text::from(both!(
-                "\"done\": Claude did what was asked in the same turn. \"later\": in a later turn. \"ignored\": it did not. \
-                 \"bypassed\": it wrote the file through the shell instead. \"overridden\": you switched the policy off \
+                "\"done\": what was asked was done in the same turn. \"later\": in a later turn. \"ignored\": it was not. \
+                 \"bypassed\": Claude wrote the file through the shell instead. \"overridden\": you switched the policy off \
                  first. \"open\": not known yet. \"info\": Tidegate asked Claude for nothing. The columns add up to \"spoke\".",
-                "「すぐ」は同じターンで求められたことをした回数、「あとで」はあとのターンでした回数、「無視」はしなかった回数、\
+                "「すぐ」は同じターンで求められたことが済んだ回数、「あとで」はあとのターンで済んだ回数、「無視」は済まなかった回数、\
                  「回避」はシェルで同じファイルに書いた回数、「取消」はその前にポリシーをオフにした回数、「未定」はまだわからない回数、\
                  「通知」はClaudeに何も求めなかった回数です。合計が「発言」です。"
             ))
@@ -98,7 +99,7 @@ fn add_deeds(page: &mut Page, report: &FrictionReport, clock: &LocalClock) {
 }
 
 fn in_words(tally: &Tally) -> Bilingual {
-    let policy = &tally.policy;
+    let policy = show_name(&tally.policy);
     let Bilingual { en, ja } = describe_ways(tally.spoke);
     let (followed, settled) = (tally.followed(), tally.settled());
     if tally.spoke.total() == tally.unasked {
@@ -133,8 +134,18 @@ fn in_words(tally: &Tally) -> Bilingual {
     };
     let (median_en, median_ja) = match tally.median_ms.map(format_time) {
         None => <_>::default(),
-        Some(median) => (format!(" (median time {median})"), format!("（所要時間の中央値{median}）")),
+        Some(Bilingual { en, ja }) => (format!(" (median time {en})"), format!("（所要時間の中央値{ja}）")),
     };
+    let by_you = tally.by_person;
+    if by_you > 0 {
+        return both!(
+            "{policy} {en}; what it asked was done in the same turn {at_once} of {settled} times{later_en}, {you} by \
+             you{median_en}",
+            "{policy}: {ja}。{settled}回中{at_once}回は同じターンで{later_ja}、求められたことが済みました（うち{by_you}回は\
+             あなたの操作）{median_ja}",
+            you = by_you
+        );
+    }
     both!(
         "{policy} {en}; Claude did what it asked in the same turn {at_once} of {settled} times{later_en}{median_en}",
         "{policy}: {ja}。{settled}回中{at_once}回は同じターンで{later_ja}、求められたことをしました{median_ja}"
@@ -157,7 +168,7 @@ fn describe_ways(spoke: SpokenCounts) -> Bilingual {
 
 /// Calls that a log-only policy would have made.
 fn describe_shadow(tally: &Tally) -> Option<Bilingual> {
-    let (would, policy) = (tally.shadow?, &tally.policy);
+    let (would, policy) = (tally.shadow?, show_name(&tally.policy));
     let Bilingual { en, ja } = describe_ways(would.spoken);
     let (anyway, all) = (would.anyway, would.anyway + would.not);
     let (rest_en, rest_ja) = match all {
@@ -203,16 +214,26 @@ fn add_costs(page: &mut Page, report: &FrictionReport) {
 
 fn describe_backend(backend: &Backend) -> Bilingual {
     let others = backend.by_outcome.iter().filter(|(outcome, _)| **outcome != "answered");
-    let others: Vec<String> = others.map(|(outcome, number)| format!("{outcome} {number}")).collect();
-    let others = if others.is_empty() { String::new() } else { format!(" ({})", others.join(", ")) };
-    let median = backend.median_ms.map(|ms| format!(", median {}", format_time(ms))).unwrap_or_default();
+    let others =
+        Bilingual::list(others.map(|(outcome, number)| Bilingual::data(format!("{outcome} {number}"))));
+    let (others_en, others_ja) = match others.en.as_str() {
+        "" => <_>::default(),
+        en => (format!(" ({en})"), format!("（{}）", others.ja)),
+    };
+    let (median_en, median_ja) = match backend.median_ms.map(format_time) {
+        None => <_>::default(),
+        Some(Bilingual { en, ja }) => (format!(", median {en}"), format!("、中央値{ja}")),
+    };
     let (calls, answers, tokens) = (backend.calls, backend.answered, backend.tokens);
     let calls_en = count_en(calls, "time");
-    let tokens_en = if tokens == 0 { String::new() } else { format!(", {tokens} tokens") };
+    let (tokens_en, tokens_ja) = match tokens {
+        0 => <_>::default(),
+        _ => (format!(", {tokens} tokens"), format!("、{tokens}トークン")),
+    };
     let answers_en = count_en(answers, "answer");
     both!(
-        "asked a language model about prompts {calls_en}, {answers_en}{others}{median}{tokens_en}",
-        "言語モデルへの問い合わせ{calls}回、回答{answers}回{others}{median}{tokens_en}"
+        "asked a language model about prompts {calls_en}, {answers_en}{others_en}{median_en}{tokens_en}",
+        "言語モデルへの問い合わせ{calls}回、回答{answers}回{others_ja}{median_ja}{tokens_ja}"
     )
 }
 
@@ -224,6 +245,7 @@ fn add_remarks(page: &mut Page, report: &FrictionReport) {
     }
     page.gap();
     for policy in &report.stepped_down {
+        let policy = show_name(policy);
         page.labelled(
             both!("note", "注意"),
             both!(
@@ -252,13 +274,15 @@ fn describe_failures(failures: &Failures) -> Option<Bilingual> {
     if failures.all == 0 {
         return None;
     }
-    let classes: Vec<String> =
-        failures.by_class.iter().map(|(class, number)| format!("{class} {number}")).collect();
-    let (all, closed, classes) = (failures.all, failures.closed, classes.join(", "));
+    let classes = failures.by_class.iter().map(|(class, number)| format!("{} {number}", show_name(class)));
+    let classes = Bilingual::list(classes.map(Bilingual::data));
+    let (all, closed) = (failures.all, failures.closed);
     let all_en = count_en(all, "check");
     Some(both!(
-        "{all_en} could not be made ({classes}); {closed} of them blocked. `tidegate doctor` looks for the cause.",
-        "{all}件の確認ができませんでした（{classes}）。うち{closed}件はブロックしました。原因は `tidegate doctor` で調べられます。"
+        "{all_en} could not be made ({classes_en}); {closed} of them blocked. `tidegate doctor` looks for the cause.",
+        "{all}件の確認ができませんでした（{classes_ja}）。うち{closed}件はブロックしました。原因は `tidegate doctor` で調べられます。",
+        classes_en = classes.en,
+        classes_ja = classes.ja
     ))
 }
 
@@ -279,7 +303,7 @@ fn draw_table(tallies: &[&Tally]) -> Table {
         let asks = tally.spoke.total() > tally.without_outcome();
         let settled = |number: usize| if asks { data(number) } else { data("-").dim() };
         table.row([
-            data(&tally.policy).strong(),
+            name(&tally.policy).strong(),
             data(tally.spoke.total()),
             settled(tally.satisfied),
             settled(tally.satisfied_later),
@@ -294,12 +318,12 @@ fn draw_table(tallies: &[&Tally]) -> Table {
 }
 
 /// In its largest unit.
-fn format_time(ms: u64) -> String {
+fn format_time(ms: u64) -> Bilingual {
     match ms / 1000 {
-        0 => format!("{ms} ms"),
-        seconds @ 1..=119 => format!("{seconds} s"),
-        seconds @ 120..=7199 => format!("{} min", seconds / 60),
-        seconds => format!("{} h", seconds / 3600),
+        0 => both!("{ms} ms", "{ms}ミリ秒"),
+        seconds @ 1..=119 => both!("{seconds} s", "{seconds}秒"),
+        seconds @ 120..=7199 => both!("{n} min", "{n}分", n = seconds / 60),
+        seconds => both!("{n} h", "{n}時間", n = seconds / 3600),
     }
 }
 

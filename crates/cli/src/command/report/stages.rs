@@ -6,7 +6,7 @@ use tidegate_core::meter::short_tokens;
 
 use crate::bilingual::both;
 use crate::print::table::{Column, Table};
-use crate::print::text::data;
+use crate::print::text::{data, name};
 
 /// One stage, in all cycles that ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -67,8 +67,8 @@ pub(super) fn draw_table(stages: &[StageSum]) -> Table {
     let tokens = |tokens: Option<u64>| data(tokens.map_or_else(|| "-".to_owned(), short_tokens));
     for stage in stages {
         table.row([
-            data(&stage.cycle),
-            data(&stage.stage).strong(),
+            name(&stage.cycle),
+            name(&stage.stage).strong(),
             data(stage.times),
             tokens(stage.median_tokens),
             tokens(stage.most_tokens),

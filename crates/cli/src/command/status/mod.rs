@@ -568,14 +568,14 @@ fn show(args: &Args) -> Outcome {
     let here = Here::find()?;
     let mut records: Vec<Record> = Vec::new();
     let mut unreadable_lines = 0;
-    for file in journal::list_files(&here.state.journal()).map_err(CliError::new)? {
-        let entries = journal::read(&file).map_err(CliError::new)?;
+    for file in journal::list_files(&here.state.journal()).map_err(CliError::from)? {
+        let entries = journal::read(&file).map_err(CliError::from)?;
         unreadable_lines += entries.skipped;
         records.extend(entries.records.into_iter().filter(|record| record.backend.is_none()));
     }
     let unchecked_hosts =
         Unchecked::among(records.iter().filter(|record| here.concerns(record, None, false)));
-    let session = here.session(args.session.as_deref()).inspect_err(|_| {
+    let found = here.session(args.session.as_deref()).inspect_err(|_| {
         // Such a host leaves no session, so its calls are listed by themselves.
         let clock = LocalClock::of_system(here.now);
         for host in &unchecked_hosts {
@@ -583,7 +583,15 @@ fn show(args: &Args) -> Outcome {
             page.labelled(both!("note", "注意"), host.line(&clock));
             page.print_to_stderr();
         }
-    })?;
+    });
+    let session = match found {
+        // The first one will come.
+        Err(error) if args.watch && args.session.is_none() => {
+            waiting_page(error).print();
+            return Ok(ExitCode::SUCCESS);
+        }
+        found => found?,
+    };
     records.retain(|record| record.session.as_deref() == Some(session.id.as_str()));
     let (meter, forecast) = here.meter(Some(&session), None);
     let spoke = |record: &&Record| {
@@ -654,6 +662,16 @@ fn show(args: &Args) -> Outcome {
     let said = session.marks.pressure.said.level;
     page::status_page(&status, said, &LocalClock::of_system(here.now)).print();
     Ok(ExitCode::SUCCESS)
+}
+
+fn waiting_page(error: CliError) -> Page {
+    let mut page = Page::new();
+    page.labelled(Text::from(both!("waiting", "待機中")).warning(), error.message);
+    if let Some(hint) = error.hint {
+        page.labelled(Text::from(both!("hint", "ヒント")).good(), hint);
+    }
+    page.paragraph(both!("Ctrl-C ends it.", "Ctrl-C で終了します。"));
+    page
 }
 
 /// Unreadable files count as none here: `learnings check` and `doctor` report them.

@@ -2,6 +2,7 @@
 
 use tidegate_core::feature::pressure::marks::PressureLevel;
 use tidegate_core::host::Host;
+use tidegate_core::text::hidden::show_name;
 use tidegate_core::time::Millis;
 
 use super::{ShownConstraint, Status, Survived};
@@ -12,7 +13,7 @@ use crate::host::claude_code::check::skills::describe_preset_skill;
 use crate::local_time::LocalClock;
 use crate::policy_words::describe_policy;
 use crate::print::page::Page;
-use crate::print::text::{Text, data, prose};
+use crate::print::text::{Text, data, name, prose};
 
 pub(super) fn status_page(status: &Status, said: PressureLevel, clock: &LocalClock) -> Page {
     let mut page = Page::new();
@@ -23,11 +24,11 @@ pub(super) fn status_page(status: &Status, said: PressureLevel, clock: &LocalClo
     row(
         both!("project", "プロジェクト"),
         match &status.project {
-            Some(project) => data(project),
+            Some(project) => name(project),
             None => both!("unknown", "不明").into(),
         },
     );
-    row(both!("session", "セッション"), data(&status.session) + started(status, clock).unwrap_or_default());
+    row(both!("session", "セッション"), name(&status.session) + started(status, clock).unwrap_or_default());
     if status.host != Host::ClaudeCode.name() {
         row(both!("agent", "エージェント"), data(Host::title(&status.host)));
     }
@@ -69,7 +70,10 @@ pub(super) fn status_page(status: &Status, said: PressureLevel, clock: &LocalClo
         row(both!("workflow", "ワークフロー"), workflow.line().into());
     }
     if !status.skills.is_empty() {
-        row(both!("skills", "スキル"), data(status.skills.join(", ")));
+        row(
+            both!("skills", "スキル"),
+            Bilingual::list(status.skills.iter().map(|skill| Bilingual::data(show_name(skill)))).into(),
+        );
     }
     row(both!("hooks", "フック"), describe_hooks(status).into());
     if let Some(memory) = &status.memory {
@@ -96,6 +100,7 @@ fn add_problems(page: &mut Page, status: &Status, clock: &LocalClock) {
     for policy in &status.switched_off {
         let does =
             describe_policy(policy).map(|does| both!(" It {en}.", "（{ja}）", en = does.en, ja = does.ja));
+        let policy = show_name(policy);
         let Bilingual { en, ja } = does.unwrap_or_default();
         page.labelled(
             warning(),
@@ -175,7 +180,9 @@ fn started(status: &Status, clock: &LocalClock) -> Option<Text> {
 
 fn describe_warnings(said: PressureLevel) -> Bilingual {
     match said {
-        PressureLevel::None => both!("none since the context last shrank", "まだ出ていません"),
+        PressureLevel::None => {
+            both!("none since the context last shrank", "コンテキストが前回減ってからは、まだ出ていません")
+        }
         PressureLevel::Info => {
             both!("the early one was given; a late one may follow", "早めの警告を出しました")
         }

@@ -11,7 +11,7 @@ use crate::web::document::Part;
 use crate::web::site::escape;
 
 pub(super) fn show(viewing: &Viewing<'_>, id: &str) -> Result<Shown, ViewError> {
-    let found = journal::find_record(&viewing.here.state.journal(), id).map_err(CliError::new)?;
+    let found = journal::find_record(&viewing.here.state.journal(), id).map_err(CliError::from)?;
     let record = found.ok_or(ViewError::Missing)?;
     let title = both!("Event", "出来事");
     let back =

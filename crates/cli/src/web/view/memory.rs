@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 use tidegate_memory::act;
-use tidegate_memory::error::{Error, ErrorKind};
-use tidegate_memory::memory::Memory;
+use tidegate_memory::memory;
 use tidegate_memory::store::Store;
 use tidegate_memory::view::{Filter, Hit, HitKind, Log, Page as RowPage, Query};
 
-use super::{Asked, Shown, ViewError, Viewing, memory_error};
+use super::{Asked, Shown, ViewError, Viewing};
 use crate::bilingual::{Bilingual, both};
 use crate::command::memory::row_words::{ShownRow, decision_row, log_row, topic_row};
 use crate::command::memory::show::{decision_page, log_page, read_topic, topic_page};
@@ -29,9 +28,13 @@ const LISTS: [(&str, Title); 3] = [
     ("topics", || both!("Topics", "トピック")),
 ];
 
-pub(super) fn open(viewing: &Viewing<'_>) -> Result<Option<Memory>, ViewError> {
-    let here = &viewing.here;
-    Memory::glance_if_there(&here.env.place, &here.state, &here.config.memory, here.now).map_err(memory_error)
+/// `None` before anything was recorded.
+pub(super) fn look<T>(
+    viewing: &Viewing<'_>,
+    read: impl FnMut(&mut dyn Store) -> Result<T, ViewError>,
+) -> Result<Option<T>, ViewError> {
+    let mut read = read;
+    memory::look(&viewing.here.env.place, |store| read(store))
 }
 
 pub(super) fn show_list(viewing: &Viewing<'_>, asked: &Asked) -> Result<Shown, ViewError> {
@@ -42,17 +45,19 @@ pub(super) fn show_list(viewing: &Viewing<'_>, asked: &Asked) -> Result<Shown, V
         .filter(|list| LISTS.iter().any(|(name, _)| name == list))
         .unwrap_or("exchanges");
     let title = both!("Memory", "記憶");
-    let found = match (open(viewing)?, words) {
-        (None, _) => nothing(
+    let found = look(viewing, |memory| match words {
+        Some(words) => search(viewing, memory, words),
+        None => rows(viewing, memory, list, asked.after.clone()),
+    })?;
+    let found = found.unwrap_or_else(|| {
+        nothing(
             viewing,
             &both!(
                 "Nothing is recorded yet. `tidegate memory import` adds past conversations.",
                 "まだ何も記録されていません。`tidegate memory import` で過去の会話を追加できます。"
             ),
-        ),
-        (Some(mut memory), Some(words)) => search(viewing, &mut memory, words)?,
-        (Some(mut memory), None) => rows(viewing, &mut memory, list, asked.after.clone())?,
-    };
+        )
+    });
     let body = html! {
         h1 { (viewing.say(&title)) }
         form.large role="search" method="get" action=(viewing.site.file("memory")) {
@@ -82,10 +87,10 @@ fn nothing(viewing: &Viewing<'_>, text: &Bilingual) -> Markup {
     html! { p.dim { (viewing.say(text)) } }
 }
 
-fn search(viewing: &Viewing<'_>, memory: &mut Memory, words: &str) -> Result<Markup, ViewError> {
+fn search(viewing: &Viewing<'_>, memory: &mut dyn Store, words: &str) -> Result<Markup, ViewError> {
     let local = Some(viewing.clock.local_time());
     let query = Query { text: words.to_owned(), limit: ROWS, local, ..Query::default() };
-    let found = memory.search(&query).map_err(memory_error)?;
+    let found = memory.search(&query)?;
     let hits = act::with_authors(memory, found.hits, &BTreeMap::default())?;
     if hits.is_empty() {
         return Ok(nothing(
@@ -135,7 +140,7 @@ fn hit_row(viewing: &Viewing<'_>, hit: &Hit, author: Option<&str>) -> Markup {
 
 fn rows(
     viewing: &Viewing<'_>,
-    memory: &mut Memory,
+    memory: &mut dyn Store,
     list: &str,
     after: Option<String>,
 ) -> Result<Markup, ViewError> {
@@ -143,18 +148,18 @@ fn rows(
     let clock = &viewing.clock;
     let (shown, next) = match list {
         "decisions" => {
-            let found = memory.decisions(&filter, &page).map_err(memory_error)?;
+            let found = memory.decisions(&filter, &page)?;
             let rows =
                 found.rows.iter().map(|row| (format!("decision/{}", row.id), decision_row(clock, row)));
             (list_rows(viewing, rows), found.next)
         }
         "topics" => {
-            let found = memory.topics(&filter, &page).map_err(memory_error)?;
+            let found = memory.topics(&filter, &page)?;
             let rows = found.rows.iter().map(|row| (format!("topic/{}", row.id), topic_row(clock, row)));
             (list_rows(viewing, rows), found.next)
         }
         _ => {
-            let found = memory.logs(&filter, &page).map_err(memory_error)?;
+            let found = memory.logs(&filter, &page)?;
             (log_list(viewing, &found.rows), found.next)
         }
     };
@@ -192,24 +197,22 @@ fn list_rows(viewing: &Viewing<'_>, rows: impl Iterator<Item = (String, ShownRow
 }
 
 pub(super) fn show_one(viewing: &Viewing<'_>, page: &str, id: &str) -> Result<Shown, ViewError> {
-    let mut memory = open(viewing)?.ok_or(ViewError::Missing)?;
     let number = || id.parse::<i64>().map_err(|_| ViewError::Missing);
-    let missing = |error: Error| match error.kind {
-        ErrorKind::Missing => ViewError::Missing,
-        _ => memory_error(error),
-    };
-    let shown = match page {
-        "exchange" => log_page(&act::find_log(&mut memory, id).map_err(missing)?, &viewing.clock),
-        "decision" => {
-            let decision = act::find_decision(&mut memory, number()?).map_err(missing)?;
-            let earlier = act::earlier_wordings(&mut memory, &decision).map_err(missing)?;
-            decision_page(&decision, &earlier, &viewing.clock)
-        }
-        _ => {
-            let topic = act::find_topic(&mut memory, number()?).map_err(missing)?;
-            topic_page(&read_topic(&mut memory, topic)?, &viewing.clock)
-        }
-    };
+    let shown = look(viewing, |memory| {
+        Ok(match page {
+            "exchange" => log_page(&act::find_log(memory, id)?, &viewing.clock),
+            "decision" => {
+                let decision = act::find_decision(memory, number()?)?;
+                let earlier = act::earlier_wordings(memory, &decision)?;
+                decision_page(&decision, &earlier, &viewing.clock)
+            }
+            _ => {
+                let topic = act::find_topic(memory, number()?)?;
+                topic_page(&read_topic(memory, topic)?, &viewing.clock)
+            }
+        })
+    })?;
+    let shown = shown.ok_or(ViewError::Missing)?;
     let title = both!("Memory", "記憶");
     let body = html! {
         p { a href=(viewing.site.link("memory")) { (viewing.say(&title)) } }

@@ -7,10 +7,13 @@ mod session;
 mod sessions;
 mod work;
 
+use std::borrow::Cow;
+
 use axum::http::StatusCode;
 use maud::{Markup, html};
 use serde::Deserialize;
 use tidegate_core::pipeline::record::Record;
+use tidegate_core::text::hidden::show_name;
 use tidegate_core::time::Millis;
 use tidegate_memory::error::{Error as MemoryError, ErrorKind};
 
@@ -20,6 +23,8 @@ use crate::bilingual::{Bilingual, both};
 use crate::command::record_words::headline;
 use crate::error::CliError;
 use crate::local_time::LocalClock;
+use crate::memory_trouble::describe_trouble;
+use crate::print::text::Text;
 use crate::recent::last_readings::LastReadings;
 use crate::recent::{RecentSessions, SmallCurves};
 use crate::sessions::Here;
@@ -41,7 +46,7 @@ pub(super) struct Asked {
 #[derive(Debug)]
 pub(super) enum ViewError {
     Missing,
-    /// Another process is changing the memory, for example to bring it to the form of a new version.
+    /// Another process is changing the memory, for example to bring it up to date.
     Busy,
     Failed(CliError),
 }
@@ -56,15 +61,20 @@ impl ViewError {
     }
 }
 
-impl<E: Into<CliError>> From<E> for ViewError {
-    fn from(error: E) -> ViewError {
-        ViewError::Failed(error.into())
+impl From<CliError> for ViewError {
+    fn from(error: CliError) -> ViewError {
+        ViewError::Failed(error)
     }
 }
 
-/// Of the memory. It may be in use for a while.
-fn memory_error(error: MemoryError) -> ViewError {
-    if error.kind == ErrorKind::Busy { ViewError::Busy } else { ViewError::from(error) }
+impl From<MemoryError> for ViewError {
+    fn from(error: MemoryError) -> ViewError {
+        match error.kind {
+            ErrorKind::Busy => ViewError::Busy,
+            ErrorKind::Missing => ViewError::Missing,
+            _ => ViewError::Failed(describe_trouble(error)),
+        }
+    }
 }
 
 /// In place of what the memory would show.
@@ -124,29 +134,34 @@ pub(super) fn show<'a>(
 }
 
 pub(super) fn show_error(site: &Site, error: &ViewError) -> Markup {
-    let (title, text, hint) = match error {
+    let (title, text) = match error {
         ViewError::Missing => (
             both!("Not found", "見つかりません"),
             both!(
                 "There is no such page, or what it showed is gone.",
                 "このページは存在しないか、内容が削除されています。"
             ),
-            None,
         ),
-        ViewError::Busy => (both!("The memory is in use", "記憶は使用中です"), busy_words(), None),
-        ViewError::Failed(error) => (
-            both!("This page cannot be shown", "このページを表示できません"),
-            error.message.clone(),
-            error.hint.clone(),
-        ),
+        ViewError::Busy => (both!("The memory is in use", "記憶は使用中です"), busy_words()),
+        ViewError::Failed(_) => {
+            (both!("This page cannot be shown", "このページを表示できません"), Bilingual::default())
+        }
     };
     let body = html! {
         h1 { (site.say(&title)) }
-        p { (site.say(&text)) }
-        @if let Some(hint) = &hint { p { (site.say(hint)) } }
+        @match error {
+            ViewError::Failed(error) => (trouble(site, error)),
+            ViewError::Missing | ViewError::Busy => p { (site.say(&text)) },
+        }
         p { a href=(site.link("")) { (site.say(&both!("Back to the sessions", "セッション一覧に戻る"))) } }
     };
     served(site, Part::Sessions, "", site.say(&title), &body)
+}
+
+/// With the command that fixes it, if there is one.
+fn trouble(site: &Site, error: &CliError) -> Markup {
+    let texts = [Some(&error.message), error.hint.as_ref()];
+    html! { @for text in texts.into_iter().flatten() { p { (Text::from(text.clone()).html(site.lang)) } } }
 }
 
 impl Viewing<'_> {
@@ -170,8 +185,8 @@ impl Viewing<'_> {
 }
 
 /// The last part of a folder's path.
-fn folder_name(path: &str) -> &str {
-    path.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or(path)
+fn folder_name(path: &str) -> Cow<'_, str> {
+    show_name(path.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or(path))
 }
 
 fn short_id(id: &str) -> String {

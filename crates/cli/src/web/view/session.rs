@@ -6,18 +6,17 @@ use maud::{Markup, html};
 use tidegate_core::event::SessionId;
 use tidegate_core::meter::short_tokens;
 use tidegate_core::pipeline::record::{MeterRecord, Record};
-use tidegate_memory::store::Store;
 use tidegate_memory::view::{Filter, Page as RowPage};
 use tidegate_state::journal;
 
-use super::{Shown, ViewError, Viewing, busy_words, folder_name, memory, memory_error, short_id};
+use super::{Shown, ViewError, Viewing, busy_words, folder_name, memory, short_id, trouble};
 use crate::bilingual::{Bilingual, both, count_en};
 use crate::command::meter::describe_reading;
 use crate::command::record_words::{headline, said_text};
 use crate::command::status::{Cycle, InWorkflow, Unverified};
 use crate::error::CliError;
 use crate::print::page::Page;
-use crate::print::text::{Text, data};
+use crate::print::text::{Text, data, name};
 use crate::recent::curve::{Curve, Sign, SignKind};
 use crate::sessions::Session;
 use crate::web::document::Part;
@@ -43,17 +42,18 @@ pub(super) fn show(mut viewing: Viewing<'_>, id: &str) -> Result<Shown, ViewErro
             events.push(record);
         }
     })
-    .map_err(CliError::new)?;
+    .map_err(CliError::from)?;
     curve.continue_to(viewing.here.meter(Some(&session), None).0.reading());
     let title = session
         .marks
         .session
         .root
         .as_deref()
-        .map_or_else(|| short_id(id), |root| folder_name(root).to_owned());
+        .map_or_else(|| short_id(id), |root| folder_name(root).into_owned());
     let exchanges = match exchanges(&viewing, id) {
         // The rest of the page needs no memory.
         Err(ViewError::Busy) => Some(html! { p.dim { (viewing.say(&busy_words())) } }),
+        Err(ViewError::Failed(error)) => Some(html! { (trouble(viewing.site, &error)) }),
         found => found?,
     };
     let body = html! {
@@ -92,7 +92,7 @@ fn standing(viewing: &Viewing<'_>, session: &Session) -> Page {
     let mut rows: Vec<(Text, Text)> = Vec::new();
     let mut row = |key: Bilingual, value: Text| rows.push((Text::from(key).strong(), value));
     if let Some(root) = &session.marks.session.root {
-        row(both!("project", "プロジェクト"), data(root));
+        row(both!("project", "プロジェクト"), name(root));
     }
     if let Some(began) = session.marks.session.began {
         row(both!("started", "開始"), data(viewing.clock.minute_with_zone(began)));
@@ -185,8 +185,9 @@ fn draw(viewing: &Viewing<'_>, curve: &Curve, events: &[Record]) -> Markup {
 
 /// From the memory, if there is one.
 fn exchanges(viewing: &Viewing<'_>, id: &str) -> Result<Option<Markup>, ViewError> {
-    let Some(mut memory) = memory::open(viewing)? else { return Ok(None) };
     let filter = Filter { session: Some(id.to_owned()), ..Filter::default() };
-    let logs = memory.logs(&filter, &RowPage { limit: EXCHANGES, after: None }).map_err(memory_error)?.rows;
-    Ok((!logs.is_empty()).then(|| memory::log_list(viewing, &logs)))
+    let logs = memory::look(viewing, |memory| {
+        Ok(memory.logs(&filter, &RowPage { limit: EXCHANGES, after: None })?.rows)
+    })?;
+    Ok(logs.filter(|logs| !logs.is_empty()).map(|logs| memory::log_list(viewing, &logs)))
 }

@@ -73,7 +73,7 @@ fn card(viewing: &Viewing<'_>, session: &Session) -> Markup {
     let root = marks.session.root.as_deref().or_else(|| known.and_then(|known| known.project.as_deref()));
     let name = root.map_or_else(
         || viewing.say(&both!("unknown project", "不明なプロジェクト")).to_owned(),
-        |root| folder_name(root).to_owned(),
+        |root| folder_name(root).into_owned(),
     );
     let last = known.map(|known| known.last).filter(|at| *at > Millis(0)).or(marks.session.attached);
     let recent = known.map(|known| &known.curve);

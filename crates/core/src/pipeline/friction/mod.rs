@@ -21,6 +21,7 @@ use crate::feature::skill_gate;
 use crate::feature::verdict::Asks;
 use crate::feature::verification::{task_gate, verify_stop};
 use crate::host::Host;
+use crate::host::person::Person;
 use crate::pipeline::record::{HookCost, Record, VerdictRecord};
 use crate::text::skill_name::satisfies;
 use crate::time::Millis;
@@ -89,6 +90,8 @@ pub struct Interruption {
     /// Counts together with another one: calls of one message, or several overridden by one act.
     pub joined: bool,
     pub settlement: Settlement,
+    /// A person did what was asked, by a command.
+    pub by_person: bool,
     /// Milliseconds until the settlement.
     pub after_ms: u64,
     /// Human prompts until the settlement.
@@ -133,10 +136,13 @@ struct WatchedInterruption {
 }
 
 /// What a record does to a watched interruption.
+#[derive(Clone, Copy)]
 enum Change {
     /// Ignored so far: a later turn may still satisfy it.
     PutOff,
-    Done,
+    Done {
+        by_person: bool,
+    },
     /// For good.
     Ended(Settlement),
 }
@@ -244,10 +250,11 @@ impl FrictionFold {
             let turns = session.map_or(0, |session| session.prompts).saturating_sub(watched.prompts);
             let settlement = match change {
                 Change::PutOff => Settlement::Ignored,
-                Change::Done if turns > 0 || was_ignored => Settlement::SatisfiedLater,
-                Change::Done => Settlement::Satisfied,
+                Change::Done { .. } if turns > 0 || was_ignored => Settlement::SatisfiedLater,
+                Change::Done { .. } => Settlement::Satisfied,
                 Change::Ended(settlement) => settlement,
             };
+            said.by_person = matches!(change, Change::Done { by_person: true });
             if settlement != said.settlement {
                 said.settlement = settlement;
                 said.after_ms = now.since(said.at);
@@ -339,6 +346,7 @@ impl FrictionFold {
             (said.settlement == Settlement::Open).then_some((watched.at, act))
         };
         let acts: BTreeMap<usize, OverridingAct> = self.watched.iter().filter_map(act).collect();
+        let done = Change::Done { by_person: record.ruling == "command" && record.person == Person::There };
         self.settle_watched(now, |watched, said, _| {
             let same_session = said.session.is_some() && said.session == record.session;
             if same_session && record.event == "SessionStart" {
@@ -351,21 +359,21 @@ impl FrictionFold {
             let same_project = said.project.is_some() && said.project == record.project;
             let did = Asks { compound: record.did.compound, entry: record.did.entry, ..Asks::default() };
             if same_project && same_flow_request(&watched.asks, &did) == Some(true) {
-                return Some(Change::Done);
+                return Some(done);
             }
             // So does a cycle, and a person can declare a stage done at a terminal.
             if same_project && watched.asks.stage.is_some() && watched.asks.stage == record.did.stage {
-                return Some(Change::Done);
+                return Some(done);
             }
             // So does a workflow.
             if same_project && watched.asks.gate.is_some() && watched.asks.gate == record.did.gate {
-                return Some(Change::Done);
+                return Some(done);
             }
             if !same_session || watched.ended.is_some() {
                 return None;
             }
             if is_satisfied(&mut watched.asks, record) {
-                return Some(Change::Done);
+                return Some(done);
             }
             // Both are relative to the project's root.
             if watched.asks.file.as_ref().is_some_and(|about| record.did.edited_by_shell.contains(about)) {
@@ -433,6 +441,7 @@ impl FrictionFold {
                 }
                 _ => Settlement::Unasked,
             },
+            by_person: false,
             after_ms: 0,
             turns: 0,
             // The model answers a whole message once.

@@ -12,6 +12,9 @@ pub struct Tally {
     /// In the same turn.
     pub satisfied: usize,
     pub satisfied_later: usize,
+    /// Of both, those in which a person did it, by a command.
+    #[serde(skip_serializing_if = "crate::pipeline::record::is_zero")]
+    pub by_person: usize,
     pub ignored: usize,
     pub bypassed: usize,
     pub overridden: usize,
@@ -110,6 +113,7 @@ impl Tally {
         self.spoke.count(said.kind);
         self.forced_turns += said.forced;
         self.tokens += said.tokens;
+        self.by_person += usize::from(said.by_person);
         *match said.settlement {
             Settlement::Satisfied => &mut self.satisfied,
             Settlement::SatisfiedLater => &mut self.satisfied_later,

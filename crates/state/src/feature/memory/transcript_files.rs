@@ -17,20 +17,35 @@ pub struct TranscriptFile {
     pub bytes: u64,
 }
 
-/// A file as it is; of a folder all `.jsonl` files in it and below, without following links. Folders that cannot be read
-/// are skipped, unless it is this one.
+#[derive(Debug, Default)]
+pub struct FoundTranscripts {
+    pub files: Vec<TranscriptFile>,
+    /// Folders below, and why they were left out.
+    pub unreadable: Vec<(PathBuf, io::Error)>,
+}
+
+/// As [`find_readable`], without the folders that were left out.
 pub fn find(path: &Path) -> io::Result<Vec<TranscriptFile>> {
+    find_readable(path).map(|found| found.files)
+}
+
+/// A file as it is; of a folder all `.jsonl` files in it and below, without following links.
+pub fn find_readable(path: &Path) -> io::Result<FoundTranscripts> {
     let found = fs::metadata(path)?;
+    let mut transcripts = FoundTranscripts::default();
     if !found.is_dir() {
-        return Ok(vec![describe(path, &found)]);
+        transcripts.files.push(describe(path, &found));
+        return Ok(transcripts);
     }
-    let mut files = Vec::new();
     let mut folders = vec![(path.to_owned(), 0)];
     while let Some((folder, depth)) = folders.pop() {
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
             Err(error) if depth == 0 => return Err(error),
-            Err(_) => continue,
+            Err(error) => {
+                transcripts.unreadable.push((folder, error));
+                continue;
+            }
         };
         for entry in entries.flatten() {
             let Ok(kind) = entry.file_type() else { continue };
@@ -41,12 +56,12 @@ pub fn find(path: &Path) -> io::Result<Vec<TranscriptFile>> {
                 && path.extension().is_some_and(|extension| extension == "jsonl")
                 && let Ok(found) = entry.metadata()
             {
-                files.push(describe(&path, &found));
+                transcripts.files.push(describe(&path, &found));
             }
         }
     }
-    files.sort();
-    Ok(files)
+    transcripts.files.sort();
+    Ok(transcripts)
 }
 
 fn describe(path: &Path, found: &fs::Metadata) -> TranscriptFile {
