@@ -497,15 +497,12 @@ mod tests {
     use super::*;
     use crate::made_up::MadeUp;
     use crate::outcome::HoldCause;
-    use crate::seen_files::SharedTexts;
     use serde_json::json;
 
     /// The outcomes at the ends of all turns, in a project of Rust.
     fn play(made: MadeUp) -> Vec<StopOutcome> {
         let session = made.says("Done.").read();
-        let mut files = ProjectFiles::default();
-        files.add("/w/shop", &session.seen, &mut SharedTexts::default());
-        files.sort();
+        let files = ProjectFiles::of("/w/shop", &session.seen);
         let played = play_session(&session, "/w/shop", &files, &Config::default()).unwrap();
         played.ends.into_iter().map(|judged| judged.outcome).collect()
     }
