@@ -66,6 +66,7 @@ pub struct SessionRecord<S = StopRecord> {
 /// The end of a turn.
 #[derive(Clone, Debug)]
 pub struct StopRecord {
+    /// Of the last edit of code; without one, of the end.
     pub line: usize,
     pub at: Millis,
     pub turn: usize,
@@ -364,7 +365,7 @@ impl StopRecord {
     fn of(judged: JudgedEnd) -> StopRecord {
         let command = |command: &str| cut_after(&redact(command).text, SHOWN_COMMAND).into_owned();
         StopRecord {
-            line: judged.line,
+            line: judged.edit_line.unwrap_or(judged.line),
             at: judged.at,
             turn: judged.end.turn,
             entry: judged.end.entry,

@@ -109,8 +109,8 @@ fn replace(text: &str, edit: &Value) -> String {
     }
 }
 
-/// Messages of runners without a manifest or without the recipe, of missing programs, and of `tsc` without a project.
-const NOT_THERE: [&str; 20] = [
+/// Messages of runners without a manifest or without the recipe, and of missing programs.
+const NOT_THERE: [&str; 19] = [
     "go.mod file not found",
     "cannot find main module",
     "could not find `Cargo.toml`",
@@ -123,7 +123,6 @@ const NOT_THERE: [&str; 20] = [
     "command not found",
     "unrecognized subcommand",
     "No makefile found",
-    "The TypeScript Compiler - Version",
     "not recognized as an internal or external command",
     "issing script",
     "Script not found",
@@ -132,6 +131,12 @@ const NOT_THERE: [&str; 20] = [
     "does not contain recipe",
     "error Command \"",
 ];
+
+/// Whoever did not start has little to say; the log of a test may contain all of these messages.
+const LINES_OF_NOT_THERE: usize = 25;
+
+/// How `tsc` begins to explain itself, if there is nothing to compile.
+const EXPLAINS: &str = "The TypeScript Compiler - Version";
 
 /// Programs that need no file of a project, but seldom run without one.
 const SELDOM_ALONE: [(&str, &str); 3] =
@@ -150,17 +155,17 @@ pub fn of_run(line: &str, cwd: &str, output: &str, at: Millis) -> Vec<SeenFile> 
     let Some(script) = shell::parse_in(line, surroundings) else { return Vec::new() };
     let mut seen = recipes(&script, &cwd, output);
     for step in &script.steps {
-        let Some(folder) = step.folder.resolve(&cwd, &cwd, None) else { continue };
+        let Some(folder) = checks::folder_of(step).resolve(&cwd, &cwd, None) else { continue };
         if let Some(file) = step.name().and_then(manifest_of) {
             seen.push((format!("{folder}/{file}"), Sight::Exists));
-            seen.extend(
-                recipe_of(step).map(|name| (format!("{folder}/{file}"), Sight::Ran(name.to_owned()))),
-            );
+            let ran = |name: &str| (format!("{folder}/{file}"), Sight::Ran(name.to_owned()));
+            seen.extend(recipes_of(step).into_iter().map(ran));
             if file == "package.json" && step.name() != Some("pnpm") && has_word(step, &WORKSPACES) {
                 seen.push((format!("{folder}/{file}"), Sight::Workspaces));
             }
         }
-        if step.name() == Some("tsc") && !names_files(step) {
+        // With the name of a file it needs none, but a project whose types are checked has one.
+        if step.name() == Some("tsc") && !has_word(step, &["-p", "--project"]) {
             seen.push((format!("{folder}/tsconfig.json"), Sight::Exists));
         }
         if step.name() == Some("pnpm") && has_word(step, &["--filter", "-F", "-r", "--recursive"]) {
@@ -169,10 +174,14 @@ pub fn of_run(line: &str, cwd: &str, output: &str, at: Millis) -> Vec<SeenFile> 
         seen.extend(own_script(step).map(|path| (shell_path(&folder, path), Sight::Exists)));
     }
     // Last, because most lines show nothing, and outputs are long.
-    if !seen.is_empty() && NOT_THERE.iter().any(|message| holds(output, message)) {
+    if !seen.is_empty() && (did_not_start(output) || holds(output, EXPLAINS)) {
         return Vec::new();
     }
     seen.into_iter().map(|(path, what)| SeenFile { path, at, what }).collect()
+}
+
+fn did_not_start(output: &str) -> bool {
+    output.lines().nth(LINES_OF_NOT_THERE).is_none() && NOT_THERE.iter().any(|message| holds(output, message))
 }
 
 fn holds(output: &str, message: &str) -> bool {
@@ -186,11 +195,6 @@ fn has_word(step: &Step, words: &[&str]) -> bool {
 
 fn has_extension(path: &str, extension: &str) -> bool {
     path.rsplit_once('.').is_some_and(|(_, end)| end == extension)
-}
-
-/// Whether `tsc` is told what to read: then it needs no `tsconfig.json`.
-fn names_files(step: &Step) -> bool {
-    has_word(step, &["-p", "--project"]) || step.words.iter().any(|word| has_extension(&word.text, "ts"))
 }
 
 /// The script of a project that a step runs, by itself or with a shell.
@@ -221,26 +225,45 @@ fn shell_path(folder: &str, path: &str) -> String {
 
 /// Options that run the recipe of another package.
 const WORKSPACES: [&str; 6] = ["-w", "--workspace", "--workspaces", "-ws", "workspace", "workspaces"];
-const ELSEWHERE: [&str; 9] =
-    ["-w", "--workspace", "--workspaces", "-ws", "--prefix", "--filter", "-F", "-r", "workspace"];
+const ELSEWHERE: [&str; 8] =
+    ["-w", "--workspace", "--workspaces", "-ws", "--filter", "-F", "-r", "workspace"];
 
-/// The recipe that a step runs, in its own folder.
-fn recipe_of(step: &Step) -> Option<&str> {
-    let runner = step.name()?;
-    if has_word(step, &ELSEWHERE) {
-        return None;
+/// Options of these runners that take the next word as a value.
+const VALUED: [&str; 8] = ["-C", "--dir", "--cwd", "--directory", "-f", "--file", "--prefix", "--loglevel"];
+
+/// The recipes that a step runs, in the folder that it names.
+fn recipes_of(step: &Step) -> Vec<&str> {
+    let Some(runner) = step.name().filter(|_| !has_word(step, &ELSEWHERE)) else { return Vec::new() };
+    let mut operands = Vec::new();
+    let mut words =
+        step.words.iter().skip(1).filter_map(|word| word.known()).take_while(|word| *word != "--");
+    while let Some(word) = words.next() {
+        if VALUED.contains(&word) {
+            words.next();
+        } else if !word.starts_with('-') {
+            operands.push(word);
+        }
     }
-    let mut words = step.words.iter().skip(1).filter_map(|word| word.known());
-    let mut words = words.by_ref().take_while(|word| *word != "--").filter(|word| !word.starts_with('-'));
-    let first = words.next()?;
     let is_script = |name: &&str| checks::manifest_of(name).is_none();
-    match (runner, first) {
-        ("npm" | "pnpm" | "yarn" | "bun", "run" | "run-script") | ("deno", "task") => words.next(),
-        ("npm" | "pnpm", "t" | "tst") => Some("test"),
-        ("npm", "test") | ("pnpm" | "yarn", _) => Some(first).filter(is_script),
-        ("make" | "gmake" | "just", _) => Some(first).filter(|word| !word.contains('=')),
-        _ => None,
+    match (runner, operands.as_slice()) {
+        ("npm" | "pnpm" | "yarn" | "bun", ["run" | "run-script", name, ..])
+        | ("deno", ["task", name, ..]) => vec![*name],
+        ("npm" | "pnpm", ["t" | "tst", ..]) => vec!["test"],
+        ("npm", [name @ "test", ..]) => vec![*name],
+        ("pnpm" | "yarn", [name, ..]) => Some(*name).filter(is_script).into_iter().collect(),
+        ("just", [name, ..]) if !name.contains('=') => vec![*name],
+        // A number belongs to `-j`.
+        ("make" | "gmake", targets) => {
+            let is_target = |word: &&str| !word.contains('=') && word.parse::<u32>().is_err();
+            targets.iter().copied().filter(is_target).collect()
+        }
+        _ => Vec::new(),
     }
+}
+
+/// The one recipe that a package manager runs.
+fn recipe_of(step: &Step) -> Option<&str> {
+    recipes_of(step).first().copied()
 }
 
 /// What was typed behind the name of a recipe is printed as a part of its line.
@@ -258,7 +281,7 @@ fn recipes(script: &Script, cwd: &str, output: &str) -> Vec<(String, Sight)> {
     let runner = |names: &[&str]| {
         script.steps.iter().find(|step| step.name().is_some_and(|name| names.contains(&name)))
     };
-    let folder = |step: &Step| step.folder.resolve(cwd, cwd, None);
+    let folder = |step: &Step| checks::folder_of(step).resolve(cwd, cwd, None);
     let mut seen = Vec::new();
     let mut add = |folder: &str, file: &str, name: &str, body: &str| {
         for step in shell::parse(body).into_iter().flat_map(|script| script.steps) {
@@ -613,7 +636,10 @@ mod tests {
         };
         assert_eq!(ran("npm test 2>&1 | tail -3", "Tests: 3 passed, 3 total"), ["/p/package.json test"]);
         assert_eq!(ran("cd web && yarn build", "done"), ["/p/web/package.json build"]);
-        assert_eq!(ran("make check", "ok"), ["/p/Makefile check"]);
+        assert_eq!(ran("make -j 4 lint test V=1", "ok"), ["/p/Makefile lint", "/p/Makefile test"]);
+        assert_eq!(ran("make -C web test", "ok"), ["/p/web/Makefile test"]);
+        assert_eq!(ran("npm --prefix web test", "ok"), ["/p/web/package.json test"]);
+        assert_eq!(ran("pnpm -C apps/api test | tail -3", "ok"), ["/p/apps/api/package.json test"]);
         for (line, output) in [
             ("npm test", "npm error Missing script: \"test\""),
             ("make check", "make: *** No rule to make target 'check'.  Stop."),
@@ -636,6 +662,9 @@ mod tests {
         assert_eq!(runs_show("mvn -q verify", ""), [exists("/p/pom.xml")]);
         assert_eq!(runs_show("bundle exec rspec", "3 examples, 0 failures"), [exists("/p/Gemfile")]);
         assert_eq!(runs_show("docker ps", ""), []);
+        // A log of many lines may say anything.
+        let log = format!("{}cat: a.txt: No such file or directory\n", "ok  shop/a  0.1s\n".repeat(40));
+        assert_eq!(runs_show("go test ./...", &log), [exists("/p/go.mod")]);
     }
 
     #[test]

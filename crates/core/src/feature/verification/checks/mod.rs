@@ -354,7 +354,7 @@ fn each_once(names: impl Iterator<Item = String>) -> Vec<String> {
 }
 
 /// By the command's own options.
-fn folder_of(step: &Step) -> Spot {
+pub fn folder_of(step: &Step) -> Spot {
     let name = name_of(step).unwrap_or_default();
     let options = ECOSYSTEMS
         .iter()
