@@ -1,5 +1,9 @@
-//! Replays many transcripts at once, each read twice: whether a command is a check depends on files of the project that any
-//! of its sessions may have shown, so all are looked through before the first is played.
+//! Replays many transcripts at once, each read twice: whether a command is a check depends on files of the project that the
+//! session may show later, so it is looked through before it is played.
+//!
+//! What a session says depends on its own transcript alone: a file that another session showed may never have been in this
+//! checkout, and the answer must not change with the other paths of the command line. Only what is counted once looks at all
+//! of them.
 //!
 //! Memory is bounded by the number of threads and by limits per file, not by the sizes of files. The result does not depend on
 //! the number of threads.
@@ -25,8 +29,8 @@ use crate::error::Error;
 use crate::moment::Moment;
 use crate::outcome::StopOutcome;
 use crate::player::{ClosedRun, JudgedEnd, Player};
-use crate::scratch::{find_root, project_key};
-use crate::seen_files::{ProjectFiles, SeenFile, SharedTexts};
+use crate::scratch::find_root;
+use crate::seen_files::ProjectFiles;
 use crate::transcript::{Reads, SessionReader};
 use crate::turn::Ending;
 
@@ -62,6 +66,7 @@ pub struct SessionRecord<S = StopRecord> {
 /// The end of a turn.
 #[derive(Clone, Debug)]
 pub struct StopRecord {
+    /// Of the last edit of code; without one, of the end.
     pub line: usize,
     pub at: Millis,
     pub turn: usize,
@@ -96,10 +101,17 @@ enum Glanced {
     Session {
         host: Host,
         root: String,
-        key: (String, String),
         /// So many lines from the beginning are entries.
         sound_lines: usize,
+        files: ProjectFiles,
     },
+    OfAgent,
+    Other,
+}
+
+/// What became of one file.
+enum Found<S> {
+    Session(SessionRecord<S>),
     OfAgent,
     Other,
     Unreadable(String),
@@ -155,38 +167,15 @@ pub fn replay_with<S: Send>(
 ) -> Result<Replayed<S>, Halt> {
     let available = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let threads = threads.unwrap_or(available).clamp(1, MOST_THREADS);
-    let merged = Mutex::new(Merged::default());
+    let found = Mutex::new(BTreeMap::new());
     each(files, threads, |at, file| {
-        let glanced = match glance(file, notify) {
-            Err(Halt::File(why)) => (Glanced::Unreadable(why), Vec::new()),
-            glanced => glanced?,
+        let one = match replay_file(file, config, notify, keep) {
+            Err(Halt::File(why)) => Found::Unreadable(why),
+            one => one?,
         };
-        if !matches!(glanced.0, Glanced::Session { .. }) {
-            // It is not read a second time.
-            tell(notify, file.bytes)?;
-        }
-        lock(&merged).add(at, glanced);
+        lock(&found).insert(at, one);
         Ok(())
     })?;
-    let Merged { mut projects, glanced, .. } = merged.into_inner().unwrap_or_else(PoisonError::into_inner);
-    projects.values_mut().for_each(ProjectFiles::sort);
-    let played = Mutex::new(BTreeMap::new());
-    each(files, threads, |at, file| {
-        if let Some(Glanced::Session { host, root, key, sound_lines }) = glanced.get(at) {
-            let reader = SessionReader::new(*host, Reads::Moments).trusting(*sound_lines);
-            let mut player = Player::new(root, &projects[key], config).map_err(Halt::Scratch)?.of_host(*host);
-            if keep.closed_runs {
-                player = player.with_closed_runs();
-            }
-            let session = match play(file, *host, root, reader, player, notify, keep) {
-                Err(Halt::File(why)) => Err(why),
-                session => Ok(session?),
-            };
-            lock(&played).insert(at, session);
-        }
-        Ok(())
-    })?;
-    let mut played = played.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut replayed = Replayed {
         sessions: Vec::new(),
         of_agents: 0,
@@ -195,22 +184,38 @@ pub fn replay_with<S: Send>(
         bytes: files.iter().map(|file| file.bytes).sum(),
     };
     let mut known = HashSet::new();
-    for (at, (file, glanced)) in files.iter().zip(glanced).enumerate() {
-        match glanced {
-            Glanced::Session { .. } => match played.remove(&at) {
-                Some(Ok(mut session)) => {
-                    session.context.mark_copies(&mut known);
-                    replayed.sessions.push(session);
-                }
-                Some(Err(why)) => replayed.unreadable.push((file.path.clone(), why)),
-                None => {}
-            },
-            Glanced::OfAgent => replayed.of_agents += 1,
-            Glanced::Other => replayed.other_files += 1,
-            Glanced::Unreadable(why) => replayed.unreadable.push((file.path.clone(), why)),
+    for (at, found) in found.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        match found {
+            Found::Session(mut session) => {
+                session.context.mark_copies(&mut known);
+                replayed.sessions.push(session);
+            }
+            Found::OfAgent => replayed.of_agents += 1,
+            Found::Other => replayed.other_files += 1,
+            Found::Unreadable(why) => replayed.unreadable.push((files[at].path.clone(), why)),
         }
     }
     Ok(replayed)
+}
+
+fn replay_file<S>(
+    file: &TranscriptFile,
+    config: &Config,
+    notify: Notify<'_>,
+    keep: &Keep<S>,
+) -> Result<Found<S>, Halt> {
+    let glanced = glance(file, notify)?;
+    let Glanced::Session { host, root, sound_lines, files } = glanced else {
+        // It is not read a second time.
+        tell(notify, file.bytes)?;
+        return Ok(if matches!(glanced, Glanced::OfAgent) { Found::OfAgent } else { Found::Other });
+    };
+    let reader = SessionReader::new(host, Reads::Moments).trusting(sound_lines);
+    let mut player = Player::new(&root, &files, config).map_err(Halt::Scratch)?.of_host(host);
+    if keep.closed_runs {
+        player = player.with_closed_runs();
+    }
+    play(file, host, &root, reader, player, notify, keep).map(Found::Session)
 }
 
 fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -239,27 +244,6 @@ fn each<T: Sync>(
         }
     });
     halted.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
-}
-
-/// What the first look found, joined in the order of the files: which texts are kept must not depend on a race.
-#[derive(Default)]
-struct Merged {
-    projects: BTreeMap<(String, String), ProjectFiles>,
-    shared: SharedTexts,
-    glanced: Vec<Glanced>,
-    early: BTreeMap<usize, (Glanced, Vec<SeenFile>)>,
-}
-
-impl Merged {
-    fn add(&mut self, at: usize, found: (Glanced, Vec<SeenFile>)) {
-        self.early.insert(at, found);
-        while let Some((glanced, seen)) = self.early.remove(&self.glanced.len()) {
-            if let Glanced::Session { root, key, .. } = &glanced {
-                self.projects.entry(key.clone()).or_default().add(root, &seen, &mut self.shared);
-            }
-            self.glanced.push(glanced);
-        }
-    }
 }
 
 /// Reads all lines; `take` sees the reader after each.
@@ -297,7 +281,7 @@ fn find_host(line: &BoundedLine<'_>) -> Option<Host> {
     Host::ALL.iter().rev().copied().find(|host| host.wrote(line))
 }
 
-fn glance(file: &TranscriptFile, notify: Notify<'_>) -> Result<(Glanced, Vec<SeenFile>), Halt> {
+fn glance(file: &TranscriptFile, notify: Notify<'_>) -> Result<Glanced, Halt> {
     let mut lines = BoundedLines::new(bounded::open(&file.path)?, LONGEST_LINE);
     let mut reader = SessionReader::new(Host::ClaudeCode, Reads::Files);
     let (mut host, mut number, mut told) = (None, 0, 0);
@@ -313,7 +297,7 @@ fn glance(file: &TranscriptFile, notify: Notify<'_>) -> Result<(Glanced, Vec<See
         number += 1;
         if host.is_none() && number == FIRST_LINES {
             tell(notify, file.bytes.saturating_sub(told))?;
-            return Ok((Glanced::Other, Vec::new()));
+            return Ok(Glanced::Other);
         }
         enter(&mut reader, &line);
         let read = lines.bytes_read();
@@ -324,15 +308,14 @@ fn glance(file: &TranscriptFile, notify: Notify<'_>) -> Result<(Glanced, Vec<See
     }
     reader.finish();
     let Some((host, root)) = host.zip(find_root(reader.folders())) else {
-        return Ok((Glanced::Other, Vec::new()));
+        return Ok(Glanced::Other);
     };
     if !reader.has_main_thread() {
-        return Ok((Glanced::OfAgent, Vec::new()));
+        return Ok(Glanced::OfAgent);
     }
-    let name = file.path.file_stem().unwrap_or_default().to_string_lossy();
-    let key = project_key(host, &name, &root);
     let sound_lines = reader.sound_lines();
-    Ok((Glanced::Session { host, root, key, sound_lines }, reader.take_seen()))
+    let files = ProjectFiles::of(&root, &reader.take_seen());
+    Ok(Glanced::Session { host, root, sound_lines, files })
 }
 
 fn play<S>(
@@ -391,7 +374,7 @@ impl StopRecord {
     fn of(judged: JudgedEnd) -> StopRecord {
         let command = |command: &str| cut_after(&redact(command).text, SHOWN_COMMAND).into_owned();
         StopRecord {
-            line: judged.line,
+            line: judged.edit_line.unwrap_or(judged.line),
             at: judged.at,
             turn: judged.end.turn,
             entry: judged.end.entry,

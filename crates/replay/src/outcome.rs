@@ -41,6 +41,8 @@ pub enum HoldCause {
     NothingRun,
     /// A check passed, but only before the last edit.
     OnlyBefore,
+    /// A check ran before the last edit, and its status did not show even then; the construct that hid it.
+    HiddenBefore(String),
     /// A command looks like a check that the core does not know.
     Unknown,
     /// A check ran whose status the line does not show; the construct that hides it.
@@ -72,6 +74,7 @@ impl HoldCause {
         match self {
             HoldCause::NothingRun => "nothing run",
             HoldCause::OnlyBefore => "only before the last edit",
+            HoldCause::HiddenBefore(_) => "hidden status before the last edit",
             HoldCause::Unknown => "a check that is not known",
             HoldCause::Hidden(_) => "hidden status",
             HoldCause::Failed => "failed",
@@ -92,14 +95,36 @@ impl fmt::Display for StopOutcome {
 impl fmt::Display for HoldCause {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            HoldCause::Hidden(construct) => write!(out, "{}: {construct}", self.name()),
+            HoldCause::Hidden(construct) | HoldCause::HiddenBefore(construct) => {
+                write!(out, "{}: {construct}", self.name())
+            }
             other => out.write_str(other.name()),
         }
     }
 }
 
-/// The cause of a hold by the runs since the last edit, with the run that shows it.
-pub fn find_cause(since_edit: &[JudgedRun], passed_before: bool) -> (HoldCause, Option<&JudgedRun>) {
+/// Checks of the same turn or change set, before its last edit.
+#[derive(Clone, Debug, Default)]
+pub struct EarlierChecks {
+    pub passed: bool,
+    /// The last one whose status did not show.
+    pub hidden: Option<JudgedRun>,
+}
+
+impl EarlierChecks {
+    /// An edit makes these runs history.
+    pub fn add(&mut self, runs: &[JudgedRun]) {
+        self.passed |= runs.iter().any(|run| run.succeeded && !run.proves.is_empty());
+        let hidden = runs.iter().rev().find(|run| run.succeeded && run.hides && !is_only_commit(run));
+        self.hidden = hidden.cloned().or(self.hidden.take());
+    }
+}
+
+/// The cause of a hold by the runs since the last edit, with the run that shows it. Without a check, no run does.
+pub fn find_cause<'r>(
+    since_edit: &'r [JudgedRun],
+    earlier: &'r EarlierChecks,
+) -> (HoldCause, Option<&'r JudgedRun>) {
     for run in since_edit.iter().rev().filter(|run| !is_only_commit(run)) {
         let cause = match (run.succeeded, run.proves.is_empty(), run.hides) {
             (false, _, true) | (false, false, _) => HoldCause::Failed,
@@ -112,8 +137,11 @@ pub fn find_cause(since_edit: &[JudgedRun], passed_before: bool) -> (HoldCause, 
     if let Some(run) = since_edit.iter().rev().find(|run| looks_like_check(&run.command)) {
         return (HoldCause::Unknown, Some(run));
     }
-    let cause = if passed_before { HoldCause::OnlyBefore } else { HoldCause::NothingRun };
-    (cause, since_edit.last())
+    match &earlier.hidden {
+        _ if earlier.passed => (HoldCause::OnlyBefore, None),
+        Some(run) => (HoldCause::HiddenBefore(find_construct(run)), Some(run)),
+        None => (HoldCause::NothingRun, None),
+    }
 }
 
 /// A commit whose hooks may check the code. It is a check only if it fails, or with a check next to it.
@@ -220,7 +248,7 @@ mod tests {
     }
 
     fn cause(runs: &[JudgedRun]) -> String {
-        find_cause(runs, false).0.to_string()
+        find_cause(runs, &EarlierChecks::default()).0.to_string()
     }
 
     #[test]
@@ -228,7 +256,18 @@ mod tests {
         let passed = || run("cargo fmt --check", true, Kinds::LINT, false);
         let failed = || run("cargo test", false, Kinds::TEST, false);
         assert_eq!(cause(&[]), "nothing run");
-        assert_eq!(find_cause(&[], true).0, HoldCause::OnlyBefore);
+        let earlier = |run: JudgedRun| {
+            let mut earlier = EarlierChecks::default();
+            earlier.add(&[run]);
+            find_cause(&[], &earlier).0.to_string()
+        };
+        assert_eq!(earlier(passed()), "only before the last edit");
+        let piped = run("cargo test | tail -5", true, Kinds::NONE, true);
+        assert_eq!(earlier(piped), "hidden status before the last edit: | tail");
+        assert_eq!(earlier(failed()), "nothing run");
+        // A command that is not a check shows nothing.
+        let listed = [run("ls", true, Kinds::NONE, false)];
+        assert!(find_cause(&listed, &EarlierChecks::default()).1.is_none());
         assert_eq!(cause(&[passed(), failed()]), "failed");
         assert_eq!(cause(&[failed(), passed()]), "too weak");
         assert_eq!(cause(&[run("ls", true, Kinds::NONE, false)]), "nothing run");

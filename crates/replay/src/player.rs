@@ -19,7 +19,7 @@ use tidegate_core::feature::verification::marks::Mark as VerificationMark;
 use tidegate_core::feature::verification::verify_stop::{self, StopCourse, StopStanding, VerifyStop};
 use tidegate_core::feature::{Mode, Policy as _};
 use tidegate_core::host::Host;
-use tidegate_core::host::window::HostSettings;
+use tidegate_core::host::window::{HostSettings, Window};
 use tidegate_core::meter::forecast::Forecast;
 use tidegate_core::meter::sources::MeterSources;
 use tidegate_core::meter::transcript::TranscriptReading;
@@ -34,7 +34,7 @@ use tidegate_state::project;
 use crate::context::{ContextCourse, GivenWarning, WarningLevel};
 use crate::entry::RequestUsage;
 use crate::moment::{Happening, Moment};
-use crate::outcome::{HoldCause, JudgedRun, StopOutcome, find_cause};
+use crate::outcome::{EarlierChecks, HoldCause, JudgedRun, StopOutcome, find_cause};
 use crate::payload::{write_payload, write_pre_compact};
 use crate::scratch::Scratch;
 use crate::seen_files::ProjectFiles;
@@ -46,12 +46,26 @@ const LARGE_UNKNOWN: [u32; 3] = [2, 1, 323];
 
 /// What a version of the client took for granted.
 fn settings_of(version: Option<&str>) -> HostSettings {
+    let is_old = is_before(version, LARGE_UNKNOWN);
+    HostSettings { unknown_window: is_old.then_some(200_000), ..HostSettings::default() }
+}
+
+/// Up to 2.1.4 the client compacted in each window of 200,000 tokens, with 45,000 left: three transcripts of 2.0.14 to 2.1.4 did
+/// at 155,400 to 160,000, with models that the newest one fills to the end.
+const EARLIER_POINT: [u32; 3] = [2, 1, 5];
+const EARLIER_WINDOW: Window = Window { tokens: 200_000, compact_at: Some(155_000) };
+
+fn is_before(version: Option<&str>, limit: [u32; 3]) -> bool {
     let numbers = |version: &str| -> Option<Vec<u32>> {
         version.split('.').map(|number| number.parse().ok()).collect()
     };
-    let is_old =
-        version.and_then(numbers).is_some_and(|numbers| numbers.as_slice() < LARGE_UNKNOWN.as_slice());
-    HostSettings { unknown_window: is_old.then_some(200_000), ..HostSettings::default() }
+    version.and_then(numbers).is_some_and(|numbers| numbers.as_slice() < limit.as_slice())
+}
+
+/// The window as the client of that time used it; a setting of the person's own counts more.
+fn window_then(window: Window, version: Option<&str>) -> Window {
+    let is_earlier = window.tokens == EARLIER_WINDOW.tokens && is_before(version, EARLIER_POINT);
+    if is_earlier { EARLIER_WINDOW } else { window }
 }
 
 /// The end of a turn, judged.
@@ -66,6 +80,8 @@ pub struct JudgedEnd {
     pub is_blocked: bool,
     /// The run that decided.
     pub run: Option<JudgedRun>,
+    /// The line of the last edit of code.
+    pub edit_line: Option<usize>,
 }
 
 /// A check whose status shows, and whose closing lines say that it passed.
@@ -121,8 +137,9 @@ pub struct Player<'a> {
     since_edit: Vec<JudgedRun>,
     /// Code was edited in the turn that is under way.
     has_edited: bool,
-    /// A check passed before the last edit, in the same turn or change set.
-    passed_before: bool,
+    /// Before the last edit, in the same turn or change set.
+    earlier: EarlierChecks,
+    edit_line: Option<usize>,
     /// The run that verified the last change set.
     verified_by: Option<JudgedRun>,
     /// `None` if they are not wanted.
@@ -152,7 +169,8 @@ impl<'a> Player<'a> {
             boundary: None,
             since_edit: Vec::new(),
             has_edited: false,
-            passed_before: false,
+            earlier: EarlierChecks::default(),
+            edit_line: None,
             verified_by: None,
             closed: None,
             unread: 0,
@@ -200,7 +218,9 @@ impl<'a> Player<'a> {
             Happening::TurnEnd(end) => {
                 self.turn = end.turn + 1;
                 let is_open = |marks: &Marks| marks.verification.changes.is_some();
-                self.passed_before &= self.marks.as_ref().is_some_and(is_open);
+                if !self.marks.as_ref().is_some_and(is_open) {
+                    self.earlier = EarlierChecks::default();
+                }
                 if !end.ending.asks_hooks() {
                     self.has_edited = false;
                     return Ok(None);
@@ -249,7 +269,7 @@ impl<'a> Player<'a> {
         for mark in passed.unwrap_or_default() {
             self.marks.get_or_insert_default().apply(mark);
         }
-        self.keep(marks, run);
+        self.keep(marks, run, moment.line);
         Ok(judged)
     }
 
@@ -278,6 +298,12 @@ impl<'a> Player<'a> {
             settings: &settings_of(usage.client.as_deref()),
         }
         .meter();
+        let is_set = self.config.meter.window.is_some() || self.host != Host::ClaudeCode;
+        if let Meter::Current(reading) | Meter::StaleByOne(reading) = &mut self.meter
+            && !is_set
+        {
+            reading.window = reading.window.map(|window| window_then(window, usage.client.as_deref()));
+        }
         if let Some(reading) = self.meter.reading() {
             self.context.answer(moment.line, self.turn, (&usage.message, moment.at), reading);
         }
@@ -400,7 +426,7 @@ impl<'a> Player<'a> {
         let (standing, course) = verify_stop::weigh_stop(facts, self.config);
         let (outcome, run) = match standing {
             StopStanding::Unverified => {
-                let (cause, run) = find_cause(&self.since_edit, self.passed_before);
+                let (cause, run) = find_cause(&self.since_edit, &self.earlier);
                 let work = facts.marks.value().map(|marks| &marks.verification);
                 let has_failed =
                     work.and_then(|work| work.changes.as_ref()).is_some_and(|set| !set.failed.is_empty());
@@ -422,19 +448,21 @@ impl<'a> Player<'a> {
         let is_blocked = is_live && matches!(course, StopCourse::Block(_));
         let (line, at) = (moment.line, moment.at);
         let has_edited = self.has_edited;
-        (JudgedEnd { end: end.clone(), line, at, outcome, has_edited, is_blocked, run }, marks)
+        let edit_line = self.edit_line;
+        (JudgedEnd { end: end.clone(), line, at, outcome, has_edited, is_blocked, run, edit_line }, marks)
     }
 
-    fn keep(&mut self, new: Vec<Mark>, mut run: Option<JudgedRun>) {
+    fn keep(&mut self, new: Vec<Mark>, mut run: Option<JudgedRun>, line: usize) {
         if let Some(run) = &mut run {
             run.failed =
                 new.iter().any(|mark| matches!(mark, Mark::Verification(VerificationMark::Failed(_))));
         }
         let is_edit = |mark: &Mark| matches!(mark, Mark::Verification(VerificationMark::Edit(_)));
         if new.iter().any(is_edit) {
-            self.passed_before |= self.since_edit.iter().any(|run| run.succeeded && !run.proves.is_empty());
+            self.earlier.add(&self.since_edit);
             self.since_edit.clear();
             self.has_edited = true;
+            self.edit_line = Some(line);
         }
         let marks = self.marks.get_or_insert_default();
         let was_open = marks.verification.changes.is_some() || new.iter().any(is_edit);
@@ -449,7 +477,7 @@ impl<'a> Player<'a> {
         if was_open && !is_open {
             self.verified_by = self.since_edit.pop();
             self.since_edit.clear();
-            self.passed_before = true;
+            self.earlier = EarlierChecks { passed: true, hidden: None };
         }
     }
 }
@@ -497,15 +525,12 @@ mod tests {
     use super::*;
     use crate::made_up::MadeUp;
     use crate::outcome::HoldCause;
-    use crate::seen_files::SharedTexts;
     use serde_json::json;
 
     /// The outcomes at the ends of all turns, in a project of Rust.
     fn play(made: MadeUp) -> Vec<StopOutcome> {
         let session = made.says("Done.").read();
-        let mut files = ProjectFiles::default();
-        files.add("/w/shop", &session.seen, &mut SharedTexts::default());
-        files.sort();
+        let files = ProjectFiles::of("/w/shop", &session.seen);
         let played = play_session(&session, "/w/shop", &files, &Config::default()).unwrap();
         played.ends.into_iter().map(|judged| judged.outcome).collect()
     }
@@ -521,6 +546,15 @@ mod tests {
         for version in [Some("2.1.323"), Some("2.2.0"), Some("10.0"), Some("next"), None] {
             assert_eq!(window(version), None, "{version:?}");
         }
+    }
+
+    #[test]
+    fn old_clients_compacted_short_windows_earlier() {
+        let short = Window { tokens: 200_000, compact_at: None };
+        let point = |version: &str| window_then(short, Some(version)).compact_at;
+        assert_eq!((point("1.0.128"), point("2.1.4"), point("2.1.5")), (Some(155_000), Some(155_000), None));
+        let long = Window { tokens: 1_000_000, compact_at: None };
+        assert_eq!((window_then(long, Some("2.0.14")), window_then(short, None)), (long, short));
     }
 
     fn edited() -> MadeUp {
@@ -541,7 +575,7 @@ mod tests {
         assert_eq!(play(edited().runs("frob run test", "ok")), [held(HoldCause::Unknown)]);
         let before =
             MadeUp::new().prompt("a").edits("src/b.rs").runs("cargo clippy; cargo fmt", "").edits("src/a.rs");
-        assert_eq!(play(before), [held(HoldCause::NothingRun)]);
+        assert_eq!(play(before), [held(HoldCause::HiddenBefore("; …".into()))]);
     }
 
     #[test]
@@ -550,6 +584,18 @@ mod tests {
         assert_eq!(play(made), [held(HoldCause::OnlyBefore)]);
         let made = edited().runs("cargo test", "ok").says("Done.").prompt("more").edits("src/b.rs");
         assert_eq!(play(made), [StopOutcome::Verified, held(HoldCause::NothingRun)]);
+        let made = edited().runs("cargo test | tail -5", "ok").edits("src/b.rs").runs("ls", "");
+        assert_eq!(play(made), [held(HoldCause::HiddenBefore("| tail".into()))]);
+    }
+
+    #[test]
+    fn a_finding_is_at_the_last_edit() {
+        let made = edited().runs("ls", "").edits("src/b.rs").runs("ls", "").says("Done.").prompt("more");
+        let session = made.says("Yes.").read();
+        let files = ProjectFiles::of("/w/shop", &session.seen);
+        let played = play_session(&session, "/w/shop", &files, &Config::default()).unwrap();
+        assert_eq!((played.ends[0].edit_line, played.ends[0].line), (Some(7), 11));
+        assert!(played.ends[0].run.is_none());
     }
 
     #[test]

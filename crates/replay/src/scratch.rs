@@ -16,7 +16,6 @@ use crate::error::{Result, While};
 use tempfile::TempDir;
 use tidegate_core::feature::verification::checks::restored_files;
 use tidegate_core::file_class::FileClass;
-use tidegate_core::host::Host;
 use tidegate_core::shell::{self, How, Script, Step, Surroundings};
 use tidegate_core::time::Millis;
 
@@ -62,29 +61,6 @@ pub fn find_root(folders: &[String]) -> Option<String> {
     }
     let cut = PACKAGES.iter().filter_map(|packages| root.find(packages)).min();
     Some(cut.map_or(root, |cut| &root[..cut]).to_owned())
-}
-
-/// A name that all checkouts of a project share: that of its folder, or of the checkout that a worktree belongs to.
-fn project_name(root: &str) -> &str {
-    let main =
-        WORKTREES.iter().find_map(|worktrees| root.split_once(worktrees)).map_or(root, |(main, _)| main);
-    main.rsplit('/').next().unwrap_or(main)
-}
-
-/// Sessions with the same key are of the same project, perhaps in several checkouts. A host names a transcript after its
-/// session, and the project is known by its folder. Files of a corpus are named after their repository, which may hold
-/// sessions of several projects and machines.
-pub fn project_key(host: Host, file_stem: &str, root: &str) -> (String, String) {
-    if host != Host::ClaudeCode || is_session_id(file_stem) {
-        let main = WORKTREES.iter().find_map(|worktrees| root.split_once(worktrees));
-        return (String::new(), main.map_or(root, |(main, _)| main).to_owned());
-    }
-    let repository = file_stem.rsplit_once('-').map_or(file_stem, |(repository, _)| repository);
-    (repository.to_owned(), project_name(root).to_owned())
-}
-
-fn is_session_id(name: &str) -> bool {
-    name.len() == 36 && name.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit())
 }
 
 impl Scratch {
@@ -387,13 +363,6 @@ mod tests {
         assert_eq!(root_of(&["/w/shop/packages/api"]), "/w/shop");
         assert_eq!(root_of(&["/w/shop/.worktrees/2/cmd"]), "/w/shop/.worktrees/2");
         assert_eq!(root_of(&["D:\\shop", "D:\\shop\\src"]), "D:/shop");
-        assert_eq!(project_name("/w/shop/.worktrees/2"), "shop");
-        let key = |name: &str, root: &str| project_key(Host::ClaudeCode, name, root).1;
-        let id = "0d9f3c1e-1111-2222-3333-444455556666";
-        assert_eq!(key(id, "/w/shop/.worktrees/2"), key(id, "/w/shop"));
-        assert_ne!(key(id, "/w/shop"), key(id, "/other/shop"));
-        assert_eq!(key("corpus-1", "/w/shop"), key("corpus-2", "/other/shop"));
-        assert_eq!(project_name("D:/shop"), "shop");
     }
 
     #[test]

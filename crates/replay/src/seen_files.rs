@@ -1,8 +1,8 @@
-//! Files of a project as far as its sessions show them.
+//! Files of a project as far as a session shows them.
 //!
 //! Whether a command is a check depends on the project's manifests, and a transcript comes without the project. But sessions
-//! read and edit manifests, runners print the recipe that they run, and a runner that ran had its manifest. All sessions of
-//! a project count, each file in the version that was seen last before a moment, else first after it.
+//! read and edit manifests, runners print the recipe that they run, and a runner that ran had its manifest. Each file counts in
+//! the version that was seen last before a moment, else first after it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -31,6 +31,10 @@ pub enum Sight {
     Exists,
     /// It has a recipe: its name and the line that it runs.
     Recipe(String, String),
+    /// It has a recipe that ran, and whose line no output shows.
+    Ran(String),
+    /// It names the packages of a workspace.
+    Workspaces,
 }
 
 /// Manifests that no rule reads yet.
@@ -105,8 +109,8 @@ fn replace(text: &str, edit: &Value) -> String {
     }
 }
 
-/// Messages of runners without a manifest, of missing programs, and of `tsc` without a project.
-const NOT_THERE: [&str; 14] = [
+/// Messages of runners without a manifest or without the recipe, and of missing programs.
+const NOT_THERE: [&str; 19] = [
     "go.mod file not found",
     "cannot find main module",
     "could not find `Cargo.toml`",
@@ -119,27 +123,30 @@ const NOT_THERE: [&str; 14] = [
     "command not found",
     "unrecognized subcommand",
     "No makefile found",
-    "The TypeScript Compiler - Version",
     "not recognized as an internal or external command",
+    "issing script",
+    "Script not found",
+    "ERR_PNPM_NO_SCRIPT",
+    "No rule to make target",
+    "does not contain recipe",
+    "error Command \"",
 ];
 
+/// Whoever did not start has little to say; the log of a test may contain all of these messages.
+const LINES_OF_NOT_THERE: usize = 25;
+
+/// How `tsc` begins to explain itself, if there is nothing to compile.
+const EXPLAINS: &str = "The TypeScript Compiler - Version";
+
+/// Programs that need no file of a project, but seldom run without one.
+const SELDOM_ALONE: [(&str, &str); 3] =
+    [("npx", "package.json"), ("mise", "mise.toml"), ("pytest", "pyproject.toml")];
+
 /// A program that ran had this file, in its folder or above it.
-const HAD: [(&str, &str); 14] = [
-    ("go", "go.mod"),
-    ("cargo", "Cargo.toml"),
-    ("npm", "package.json"),
-    ("npx", "package.json"),
-    ("pnpm", "package.json"),
-    ("yarn", "package.json"),
-    ("bun", "package.json"),
-    ("jest", "package.json"),
-    ("vitest", "package.json"),
-    ("tsc", "package.json"),
-    ("make", "Makefile"),
-    ("just", "justfile"),
-    ("mise", "mise.toml"),
-    ("pytest", "pyproject.toml"),
-];
+fn manifest_of(program: &str) -> Option<&'static str> {
+    let seldom = SELDOM_ALONE.iter().find(|(name, _)| *name == program);
+    seldom.map(|(_, file)| *file).or_else(|| checks::manifest_of(program))
+}
 
 /// From a command line and its output.
 pub fn of_run(line: &str, cwd: &str, output: &str, at: Millis) -> Vec<SeenFile> {
@@ -148,11 +155,17 @@ pub fn of_run(line: &str, cwd: &str, output: &str, at: Millis) -> Vec<SeenFile> 
     let Some(script) = shell::parse_in(line, surroundings) else { return Vec::new() };
     let mut seen = recipes(&script, &cwd, output);
     for step in &script.steps {
-        let Some(folder) = step.folder.resolve(&cwd, &cwd, None) else { continue };
-        for (_, file) in HAD.iter().filter(|(name, _)| step.name() == Some(name)) {
+        let Some(folder) = checks::folder_of(step).resolve(&cwd, &cwd, None) else { continue };
+        if let Some(file) = step.name().and_then(manifest_of) {
             seen.push((format!("{folder}/{file}"), Sight::Exists));
+            let ran = |name: &str| (format!("{folder}/{file}"), Sight::Ran(name.to_owned()));
+            seen.extend(recipes_of(step).into_iter().map(ran));
+            if file == "package.json" && step.name() != Some("pnpm") && has_word(step, &WORKSPACES) {
+                seen.push((format!("{folder}/{file}"), Sight::Workspaces));
+            }
         }
-        if step.name() == Some("tsc") && !names_files(step) {
+        // With the name of a file it needs none, but a project whose types are checked has one.
+        if step.name() == Some("tsc") && !has_word(step, &["-p", "--project"]) {
             seen.push((format!("{folder}/tsconfig.json"), Sight::Exists));
         }
         if step.name() == Some("pnpm") && has_word(step, &["--filter", "-F", "-r", "--recursive"]) {
@@ -161,27 +174,27 @@ pub fn of_run(line: &str, cwd: &str, output: &str, at: Millis) -> Vec<SeenFile> 
         seen.extend(own_script(step).map(|path| (shell_path(&folder, path), Sight::Exists)));
     }
     // Last, because most lines show nothing, and outputs are long.
-    if !seen.is_empty() && NOT_THERE.iter().any(|message| holds(output, message)) {
+    if !seen.is_empty() && (did_not_start(output) || holds(output, EXPLAINS)) {
         return Vec::new();
     }
     seen.into_iter().map(|(path, what)| SeenFile { path, at, what }).collect()
+}
+
+fn did_not_start(output: &str) -> bool {
+    output.lines().nth(LINES_OF_NOT_THERE).is_none() && NOT_THERE.iter().any(|message| holds(output, message))
 }
 
 fn holds(output: &str, message: &str) -> bool {
     memchr::memmem::find(output.as_bytes(), message.as_bytes()).is_some()
 }
 
+/// Also before a value: `--workspace=api`.
 fn has_word(step: &Step, words: &[&str]) -> bool {
-    step.words.iter().any(|word| words.contains(&word.text.as_str()))
+    step.words.iter().any(|word| words.contains(&word.text.split('=').next().unwrap_or_default()))
 }
 
 fn has_extension(path: &str, extension: &str) -> bool {
     path.rsplit_once('.').is_some_and(|(_, end)| end == extension)
-}
-
-/// Whether `tsc` is told what to read: then it needs no `tsconfig.json`.
-fn names_files(step: &Step) -> bool {
-    has_word(step, &["-p", "--project"]) || step.words.iter().any(|word| has_extension(&word.text, "ts"))
 }
 
 /// The script of a project that a step runs, by itself or with a shell.
@@ -210,107 +223,160 @@ fn shell_path(folder: &str, path: &str) -> String {
     parts.join("/")
 }
 
-/// Recipes that runners print before they run them.
+/// Options that run the recipe of another package.
+const WORKSPACES: [&str; 6] = ["-w", "--workspace", "--workspaces", "-ws", "workspace", "workspaces"];
+const ELSEWHERE: [&str; 8] =
+    ["-w", "--workspace", "--workspaces", "-ws", "--filter", "-F", "-r", "workspace"];
+
+/// Options of these runners that take the next word as a value.
+const VALUED: [&str; 8] = ["-C", "--dir", "--cwd", "--directory", "-f", "--file", "--prefix", "--loglevel"];
+
+/// The recipes that a step runs, in the folder that it names.
+fn recipes_of(step: &Step) -> Vec<&str> {
+    let Some(runner) = step.name().filter(|_| !has_word(step, &ELSEWHERE)) else { return Vec::new() };
+    let mut operands = Vec::new();
+    let mut words =
+        step.words.iter().skip(1).filter_map(|word| word.known()).take_while(|word| *word != "--");
+    while let Some(word) = words.next() {
+        if VALUED.contains(&word) {
+            words.next();
+        } else if !word.starts_with('-') {
+            operands.push(word);
+        }
+    }
+    let is_script = |name: &&str| checks::manifest_of(name).is_none();
+    match (runner, operands.as_slice()) {
+        ("npm" | "pnpm" | "yarn" | "bun", ["run" | "run-script", name, ..])
+        | ("deno", ["task", name, ..]) => vec![*name],
+        ("npm" | "pnpm", ["t" | "tst", ..]) => vec!["test"],
+        ("npm", [name @ "test", ..]) => vec![*name],
+        ("pnpm" | "yarn", [name, ..]) => Some(*name).filter(is_script).into_iter().collect(),
+        ("just", [name, ..]) if !name.contains('=') => vec![*name],
+        // A number belongs to `-j`.
+        ("make" | "gmake", targets) => {
+            let is_target = |word: &&str| !word.contains('=') && word.parse::<u32>().is_err();
+            targets.iter().copied().filter(is_target).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The one recipe that a package manager runs.
+fn recipe_of(step: &Step) -> Option<&str> {
+    recipes_of(step).first().copied()
+}
+
+/// What was typed behind the name of a recipe is printed as a part of its line.
+fn without_arguments<'a>(body: &'a str, step: &Step, name: &str) -> &'a str {
+    let words = step.words.iter().map(|word| word.text.as_str());
+    let mut more = words.skip_while(|word| *word != name).skip(1).filter(|word| *word != "--");
+    let first = more.next().and_then(|word| word.split_whitespace().next());
+    let cut =
+        first.and_then(|first| [" ", " '", " \""].iter().find_map(|gap| body.find(&format!("{gap}{first}"))));
+    cut.map_or(body, |cut| &body[..cut])
+}
+
+/// Recipes that runners print: before they run them, or when they failed.
 fn recipes(script: &Script, cwd: &str, output: &str) -> Vec<(String, Sight)> {
     let runner = |names: &[&str]| {
         script.steps.iter().find(|step| step.name().is_some_and(|name| names.contains(&name)))
     };
-    let folder = |step: &Step| step.folder.resolve(cwd, cwd, None);
+    let folder = |step: &Step| checks::folder_of(step).resolve(cwd, cwd, None);
     let mut seen = Vec::new();
-    let mut add = |path: String, name: &str, body: &str| {
-        seen.push((path, Sight::Recipe(name.trim().to_owned(), body.trim().to_owned())));
+    let mut add = |folder: &str, file: &str, name: &str, body: &str| {
+        for step in shell::parse(body).into_iter().flat_map(|script| script.steps) {
+            let needs = step.name().and_then(checks::manifest_of).filter(|needed| *needed != file);
+            seen.extend(needs.map(|needed| (format!("{folder}/{needed}"), Sight::Exists)));
+            if file == "package.json" && has_word(&step, &WORKSPACES) {
+                seen.push((format!("{folder}/{file}"), Sight::Workspaces));
+            }
+        }
+        let recipe = Sight::Recipe(name.trim().to_owned(), body.trim().to_owned());
+        seen.push((format!("{folder}/{file}"), recipe));
     };
-    // Each of them prints a recipe at the beginning of a line, behind one of these.
-    if ![b'$', b'>'].iter().any(|sign| memchr::memchr(*sign, output.as_bytes()).is_some()) {
+    // Each of them prints a recipe at the beginning of a line, behind one of these, or in a message.
+    if ![b'$', b'>', b'`'].iter().any(|sign| memchr::memchr(*sign, output.as_bytes()).is_some()) {
         return seen;
     }
     let lines: Vec<&str> = output.lines().map(str::trim_end).collect();
     if let Some(folder) = runner(&["mise"]).and_then(folder) {
         for line in &lines {
             if let Some((name, body)) = line.strip_prefix('[').and_then(|rest| rest.split_once("] $ ")) {
-                add(format!("{folder}/mise.toml"), name, body);
+                add(&folder, "mise.toml", name, body);
             }
         }
     }
-    if let Some(step) = runner(&["bun", "yarn"]).filter(|step| !has_word(step, &["test"]) || runs(step)) {
+    if let Some(step) = runner(&["bun", "yarn"]) {
         let body = lines.iter().find_map(|line| line.strip_prefix("$ "));
-        if let (Some(folder), Some(name), Some(body)) = (folder(step), script_name(step), body) {
-            add(format!("{folder}/package.json"), name, body);
+        if let (Some(folder), Some(name), Some(body)) = (folder(step), recipe_of(step), body) {
+            add(&folder, "package.json", name, without_arguments(body, step, name));
         }
     }
-    let elsewhere = ["-w", "--workspace", "--workspaces", "-ws", "--prefix", "--filter", "-F", "-r"];
+    let here = runner(&["npm", "pnpm"]);
+    let script = here.and_then(recipe_of);
+    // A recipe may run those of other packages.
+    let mut own_package = None;
     for pair in lines.windows(2) {
         let (Some(head), Some(body)) = (pair[0].strip_prefix("> "), pair[1].strip_prefix("> ")) else {
             continue;
         };
-        // `> name@1.0.0 test` of npm; pnpm adds the folder.
+        // `> name@1.0.0 test` of npm, `> test` if the package has no name; pnpm adds the folder.
         let mut words = head.split(' ');
-        let (Some(package), Some(name)) = (words.next(), words.next()) else { continue };
+        let package = words.next().filter(|package| package.contains('@'));
+        let named = package.and_then(|_| words.next());
+        let Some(name) = named.or_else(|| script.filter(|script| *script == head)) else { continue };
         let printed = words.next().filter(|folder| folder.starts_with('/')).map(str::to_owned);
-        let step = runner(&["npm", "pnpm"]).filter(|step| !has_word(step, &elsewhere));
-        if let Some(folder) = printed.or_else(|| step.and_then(folder)).filter(|_| package.contains('@')) {
-            add(format!("{folder}/package.json"), name, body);
+        if script == Some(name) {
+            own_package.get_or_insert(package);
         }
+        let step = here.filter(|_| own_package == Some(package));
+        let body = here.map_or(body, |step| without_arguments(body, step, name));
+        if let Some(folder) = printed.or_else(|| step.and_then(folder)) {
+            add(&folder, "package.json", name, body);
+        }
+    }
+    let after = |beginning: &str| lines.iter().find_map(|line| line.strip_prefix(beginning));
+    let failed = after("npm error Lifecycle script `").and_then(|rest| rest.split('`').next());
+    if let (Some(name), Some(folder), Some(body), Some(step)) =
+        (failed, after("npm error path "), after("npm error command sh -c "), here)
+    {
+        add(&with_slashes(folder), "package.json", name, without_arguments(body, step, name));
     }
     seen
 }
 
-fn runs(step: &Step) -> bool {
-    has_word(step, &["run"])
-}
-
-/// The script in `bun run NAME` and `yarn NAME`.
-fn script_name(step: &Step) -> Option<&str> {
-    step.words
-        .iter()
-        .skip(1)
-        .filter_map(|word| word.known())
-        .find(|word| *word != "run" && !word.starts_with('-'))
-}
-
-/// The files of one project, over the time of all its sessions.
+/// The files of a project, over the time of one session.
 #[derive(Default)]
 pub struct ProjectFiles {
     /// By path below the project's root, in the order of time.
     texts: BTreeMap<String, Vec<(Millis, Sight)>>,
     /// By path, then by name.
     recipes: BTreeMap<String, BTreeMap<String, Vec<(Millis, String)>>>,
+    /// Recipes without a line, by path.
+    ran: BTreeMap<String, BTreeSet<String>>,
+    workspaces: BTreeSet<String>,
     exist: BTreeSet<String>,
     /// Times at which a file or recipe has another version, in order.
     changes: Vec<Millis>,
 }
 
 /// Texts that several sights share.
-pub struct SharedTexts {
+#[derive(Default)]
+struct SharedTexts {
     known: BTreeSet<Arc<str>>,
     bytes: usize,
-    /// Beyond so many bytes, of a new text only its existence counts.
-    most: usize,
 }
 
-/// Bytes of the texts of all projects together, and of those that one session shows.
-const MOST_TEXT: usize = 48 * 1024 * 1024;
-const MOST_OF_SESSION: usize = 6 * 1024 * 1024;
-
-impl Default for SharedTexts {
-    fn default() -> SharedTexts {
-        SharedTexts { known: BTreeSet::new(), bytes: 0, most: MOST_TEXT }
-    }
-}
+/// Beyond so many bytes, of a new text only its existence counts.
+const MOST_TEXT: usize = 6 * 1024 * 1024;
 
 /// What one session shows: each text once, and nothing that it showed before.
+#[derive(Default)]
 pub struct SeenFiles {
     files: Vec<SeenFile>,
     texts: SharedTexts,
     /// By path and recipe; a sight of existence has no recipe.
     last: BTreeMap<(String, String), String>,
-}
-
-impl Default for SeenFiles {
-    fn default() -> SeenFiles {
-        let texts = SharedTexts { most: MOST_OF_SESSION, ..SharedTexts::default() };
-        SeenFiles { files: Vec::new(), texts, last: BTreeMap::new() }
-    }
 }
 
 impl SeenFiles {
@@ -319,14 +385,20 @@ impl SeenFiles {
             let what = match &what {
                 Sight::Text(text) => self.texts.share(text).map_or(Sight::Exists, Sight::Text),
                 Sight::Created(text) => self.texts.share(text).map_or(Sight::Exists, Sight::Created),
-                Sight::Exists | Sight::Recipe(..) => what,
+                Sight::Exists | Sight::Recipe(..) | Sight::Ran(_) | Sight::Workspaces => what,
             };
             let again = match &what {
                 Sight::Exists => self.last.insert((path.clone(), String::new()), String::new()).is_some(),
                 Sight::Recipe(name, body) => {
                     self.last.insert((path.clone(), name.clone()), body.clone()).as_ref() == Some(body)
                 }
-                Sight::Text(_) | Sight::Created(_) => false,
+                Sight::Ran(_) | Sight::Workspaces | Sight::Text(_) | Sight::Created(_) => {
+                    self.files.iter().rev().any(|known| {
+                        known.path == path
+                            && known.what == what
+                            && !matches!(what, Sight::Text(_) | Sight::Created(_))
+                    })
+                }
             };
             if !again {
                 self.files.push(SeenFile { path, at, what });
@@ -344,7 +416,7 @@ impl SharedTexts {
         if let Some(known) = self.known.get(text) {
             return Some(known.clone());
         }
-        if self.bytes + text.len() > self.most {
+        if self.bytes + text.len() > MOST_TEXT {
             return None;
         }
         self.bytes += text.len();
@@ -354,8 +426,9 @@ impl SharedTexts {
 }
 
 impl ProjectFiles {
-    /// Takes sights of files below `root`.
-    pub fn add(&mut self, root: &str, seen: &[SeenFile], shared: &mut SharedTexts) {
+    /// Of the sights, those of files below `root`.
+    pub fn of(root: &str, seen: &[SeenFile]) -> ProjectFiles {
+        let mut files = ProjectFiles::default();
         for SeenFile { path, at, what } in seen {
             let Some(below) = path.strip_prefix(root).and_then(|rest| rest.strip_prefix('/')) else {
                 continue;
@@ -365,25 +438,24 @@ impl ProjectFiles {
                 continue;
             }
             let below = below.to_owned();
-            let shared = match what {
-                Sight::Exists => None,
+            match what {
+                Sight::Exists => _ = files.exist.insert(below),
+                Sight::Ran(name) => _ = files.ran.entry(below).or_default().insert(name.clone()),
+                Sight::Workspaces => _ = files.workspaces.insert(below),
                 Sight::Recipe(name, body) => {
-                    let versions = self.recipes.entry(below).or_default().entry(name.clone()).or_default();
+                    let versions = files.recipes.entry(below).or_default().entry(name.clone()).or_default();
                     versions.push((*at, body.clone()));
-                    continue;
                 }
-                Sight::Text(text) => shared.share(text).map(Sight::Text),
-                Sight::Created(text) => shared.share(text).map(Sight::Created),
-            };
-            match shared {
-                Some(text) => self.texts.entry(below).or_default().push((*at, text)),
-                None => _ = self.exist.insert(below),
+                Sight::Text(_) | Sight::Created(_) => {
+                    files.texts.entry(below).or_default().push((*at, what.clone()));
+                }
             }
         }
+        files.sort();
+        files
     }
 
-    /// Call once after the last `add`.
-    pub fn sort(&mut self) {
+    fn sort(&mut self) {
         self.texts.values_mut().for_each(|versions| versions.sort_by_key(|(at, _)| *at));
         self.recipes.values_mut().flat_map(BTreeMap::values_mut).for_each(|all| {
             all.sort_by_key(|(at, _)| *at);
@@ -409,11 +481,18 @@ impl ProjectFiles {
                 files.insert(path.clone(), text.clone());
             }
         }
-        for (path, recipes) in self.recipes.iter().filter(|(path, _)| !self.texts.contains_key(*path)) {
-            let recipes = recipes
-                .iter()
-                .filter_map(|(name, all)| Some((name.as_str(), version_at(all, time)?.as_str())));
-            files.insert(path.clone(), write_recipes(path, &recipes.collect::<Vec<_>>()).into());
+        let shown: BTreeSet<&String> =
+            self.recipes.keys().chain(self.ran.keys()).chain(&self.workspaces).collect();
+        for path in shown.into_iter().filter(|path| !self.texts.contains_key(*path)) {
+            let known = self.recipes.get(path).into_iter().flatten();
+            let known =
+                known.filter_map(|(name, all)| Some((name.as_str(), version_at(all, time)?.as_str())));
+            let mut recipes: BTreeMap<&str, &str> = known.collect();
+            for name in self.ran.get(path).into_iter().flatten() {
+                recipes.entry(name).or_insert(UNSHOWN);
+            }
+            let text = write_recipes(path, &recipes, self.workspaces.contains(path));
+            files.insert(path.clone(), text.into());
         }
         // A manifest nearer to the root covers those below it.
         let mut exist: Vec<&String> = self.exist.iter().collect();
@@ -457,15 +536,23 @@ fn text_at(versions: &[(Millis, Sight)], time: Millis) -> Option<&Arc<str>> {
     }
 }
 
+/// In the place of a line that no output shows: a program without rules, so that the recipe's name decides.
+const UNSHOWN: &str = "unshown";
+
 /// A manifest with nothing but these recipes.
-fn write_recipes(path: &str, recipes: &[(&str, &str)]) -> String {
+fn write_recipes(path: &str, recipes: &BTreeMap<&str, &str>, is_workspace: bool) -> String {
+    let name = path.rsplit('/').next().unwrap_or(path);
     if has_extension(path, "toml") {
-        let task = |(name, body): &(&str, &str)| format!("[tasks.{}]\nrun = {}\n", json!(name), json!(body));
+        let task = |(name, body): (&&str, &&str)| format!("[tasks.{}]\nrun = {}\n", json!(name), json!(body));
         return recipes.iter().map(task).collect();
+    }
+    if name != "package.json" && !has_extension(name, "json") {
+        return recipes.iter().map(|(name, body)| format!("{name}:\n\t{body}\n")).collect();
     }
     let scripts: serde_json::Map<String, Value> =
         recipes.iter().map(|(name, body)| ((*name).to_owned(), json!(body))).collect();
-    json!({ "scripts": scripts }).to_string()
+    if is_workspace { json!({"scripts": scripts, "workspaces": []}) } else { json!({ "scripts": scripts }) }
+        .to_string()
 }
 
 #[cfg(test)]
@@ -504,7 +591,65 @@ mod tests {
             "lint",
             "biome check"
         )));
-        assert_eq!(runs_show("npm test -w api", npm), [("/p/package.json".to_owned(), Sight::Exists)]);
+        let root = |what| ("/p/package.json".to_owned(), what);
+        assert_eq!(runs_show("npm test -w api", npm), [root(Sight::Exists), root(Sight::Workspaces)]);
+        // Without a name or a version of the package.
+        assert!(runs_show("npm test", "\n> test\n> vitest run\n").contains(&recipe(
+            "/p/package.json",
+            "test",
+            "vitest run"
+        )));
+        let yarn = "yarn run v1.22.19\n$ jest --ci\nDone in 1.2s.\n";
+        assert!(runs_show("yarn test", yarn).contains(&recipe("/p/package.json", "test", "jest --ci")));
+        // What was typed is not a part of it.
+        let one = "> shop@1.0.0 test\n> jest src/a.test.ts\n";
+        assert!(runs_show("npm test -- src/a.test.ts", one).contains(&recipe(
+            "/p/package.json",
+            "test",
+            "jest"
+        )));
+        let inner = "> shop@1.0.0 ci\n> npm test --workspaces\n> api@1.0.0 test\n> jest\n";
+        let inner = runs_show("npm run ci", inner);
+        assert!(inner.contains(&recipe("/p/package.json", "ci", "npm test --workspaces")), "{inner:?}");
+        assert!(inner.contains(&root(Sight::Workspaces)));
+        assert!(!inner.contains(&recipe("/p/package.json", "test", "jest")));
+        let failed = "npm error Lifecycle script `test` failed with error:\nnpm error code 1\n\
+            npm error path /p/packages/api\nnpm error command sh -c jest\n";
+        assert!(runs_show("npm test -w api", failed).contains(&recipe(
+            "/p/packages/api/package.json",
+            "test",
+            "jest"
+        )));
+        let mise = runs_show("mise run lint", "[lint] $ golangci-lint run ./...\n0 issues.");
+        assert!(mise.contains(&("/p/go.mod".to_owned(), Sight::Exists)));
+    }
+
+    #[test]
+    fn a_recipe_that_ran_exists() {
+        let ran = |line: &str, output: &str| {
+            let seen = runs_show(line, output).into_iter();
+            let names = seen.filter_map(|(path, what)| match what {
+                Sight::Ran(name) => Some(format!("{path} {name}")),
+                _ => None,
+            });
+            names.collect::<Vec<_>>()
+        };
+        assert_eq!(ran("npm test 2>&1 | tail -3", "Tests: 3 passed, 3 total"), ["/p/package.json test"]);
+        assert_eq!(ran("cd web && yarn build", "done"), ["/p/web/package.json build"]);
+        assert_eq!(ran("make -j 4 lint test V=1", "ok"), ["/p/Makefile lint", "/p/Makefile test"]);
+        assert_eq!(ran("make -C web test", "ok"), ["/p/web/Makefile test"]);
+        assert_eq!(ran("npm --prefix web test", "ok"), ["/p/web/package.json test"]);
+        assert_eq!(ran("pnpm -C apps/api test | tail -3", "ok"), ["/p/apps/api/package.json test"]);
+        for (line, output) in [
+            ("npm test", "npm error Missing script: \"test\""),
+            ("make check", "make: *** No rule to make target 'check'.  Stop."),
+            ("yarn jest", "ok"),
+            ("bun test", "ok"),
+            ("npm install", "ok"),
+            ("npm test -w api", "ok"),
+        ] {
+            assert!(ran(line, output).is_empty(), "{line}");
+        }
     }
 
     #[test]
@@ -513,14 +658,20 @@ mod tests {
         assert_eq!(runs_show("cd a && go test ./... | tail", "ok"), [exists("/p/a/go.mod")]);
         assert_eq!(runs_show("go test", "go: go.mod file not found in current directory"), []);
         assert_eq!(runs_show("bash ./scripts/test-all.sh", "fine"), [exists("/p/scripts/test-all.sh")]);
+        assert_eq!(runs_show("gradle test | tail", "BUILD SUCCESSFUL in 3s"), [exists("/p/pom.xml")]);
+        assert_eq!(runs_show("mvn -q verify", ""), [exists("/p/pom.xml")]);
+        assert_eq!(runs_show("bundle exec rspec", "3 examples, 0 failures"), [exists("/p/Gemfile")]);
+        assert_eq!(runs_show("docker ps", ""), []);
+        // A log of many lines may say anything.
+        let log = format!("{}cat: a.txt: No such file or directory\n", "ok  shop/a  0.1s\n".repeat(40));
+        assert_eq!(runs_show("go test ./...", &log), [exists("/p/go.mod")]);
     }
 
     #[test]
     fn a_file_has_the_version_of_its_time() {
-        let mut files = ProjectFiles::default();
         let seen = |path: &str, at, what| SeenFile { path: format!("/p/{path}"), at: Millis(at), what };
         let text = |text: &str| Sight::Text(text.into());
-        files.add(
+        let files = ProjectFiles::of(
             "/p",
             &[
                 seen("package.json", 20, text("b")),
@@ -530,9 +681,7 @@ mod tests {
                 seen("web/src/package.json", 12, Sight::Exists),
                 seen("go.mod", 12, Sight::Exists),
             ],
-            &mut SharedTexts::default(),
         );
-        files.sort();
         let at = |time, path: &str| files.at(Millis(time)).get(path).cloned();
         assert_eq!(at(5, "package.json").as_deref(), Some("a"));
         assert_eq!(at(25, "package.json").as_deref(), Some("b"));

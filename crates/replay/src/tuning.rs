@@ -29,8 +29,6 @@ pub struct Proposal {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tuning {
-    pub sessions: usize,
-    pub turns: usize,
     /// Automatic ones.
     pub compactions: usize,
     /// Of them, those with enough turns before them for any warning to leave that many.
@@ -87,36 +85,42 @@ impl Tuning {
         let mut tuning = Tuning::default();
         let mut all = Vec::new();
         for course in courses {
-            let turn = |point: Option<&CurvePoint>| point.map_or(0, |point| point.turn as usize);
-            let copied = turn(course.curve.iter().rfind(|point| point.is_copy));
-            let own = turn(course.curve.last()).saturating_sub(copied);
-            tuning.sessions += usize::from(own > 0);
-            tuning.turns += own;
             all.extend(spans(course));
         }
         tuning.compactions = all.iter().filter(|span| span.end.is_some()).count();
-        tuning.reachable = all.iter().filter(|span| span.needed(turns).is_some()).count();
-        tuning.early = propose(&all, turns);
-        tuning.late =
-            propose(&all, 1).filter(|late| tuning.early.is_some_and(|early| late.tokens <= early.tokens));
+        // The same ones for both: so the late warning needs no more than the early one.
+        let reachable: Vec<&Span<'_>> = all.iter().filter(|span| span.needed(turns).is_some()).collect();
+        tuning.reachable = reachable.len();
+        if let Some((early, late)) = find_distance(&reachable, turns).zip(find_distance(&reachable, 1)) {
+            // A late warning at the place of the early one would hide it.
+            let early = early.max(2 * STEP);
+            let late = late.clamp(STEP, early - STEP);
+            tuning.early = Some(propose(&all, &reachable, turns, early));
+            tuning.late = Some(propose(&all, &reachable, 1, late));
+        }
         tuning
     }
 }
 
-fn propose(all: &[Span<'_>], turns: u32) -> Option<Proposal> {
-    let mut needed: Vec<u32> = all.iter().filter_map(|span| span.needed(turns)).collect();
+/// Enough for 95 of 100 of these compactions.
+fn find_distance(reachable: &[&Span<'_>], turns: u32) -> Option<u32> {
+    let mut needed: Vec<u32> = reachable.iter().filter_map(|span| span.needed(turns)).collect();
     if needed.len() < ENOUGH {
         return None;
     }
     needed.sort_unstable();
     let at = (needed.len() * PERCENT).div_ceil(100) - 1;
-    let tokens = needed[at].div_ceil(STEP) * STEP;
-    Some(Proposal {
+    Some(needed[at].div_ceil(STEP) * STEP)
+}
+
+fn propose(all: &[Span<'_>], reachable: &[&Span<'_>], turns: u32, tokens: u32) -> Proposal {
+    let is_in_time = |span: &&&Span<'_>| span.needed(turns).is_some_and(|needed| needed <= tokens);
+    Proposal {
         turns,
         tokens,
-        in_time: needed.iter().filter(|needed| **needed <= tokens).count(),
+        in_time: reachable.iter().filter(is_in_time).count(),
         warnings: all.iter().filter(|span| span.warns(tokens)).count(),
-    })
+    }
 }
 
 #[cfg(test)]
@@ -153,6 +157,20 @@ mod tests {
             course.compactions[0].early.is_some_and(|ahead| ahead.turns >= 3)
         });
         assert_eq!(in_time.count(), early.in_time);
+    }
+
+    #[test]
+    fn the_late_warning_comes_after_the_early_one() {
+        let own = Config::default();
+        let pair = |turns: u32, growth: u64| {
+            let courses: Vec<ContextCourse> = (0..ENOUGH).map(|_| course(growth, &own)).collect();
+            let tuning = Tuning::of(courses.iter(), turns);
+            (tuning.early.unwrap().tokens, tuning.late.unwrap().tokens)
+        };
+        for (turns, growth) in [(1, 1_000), (1, 20), (3, 1), (3, 4_000)] {
+            let (early, late) = pair(turns, growth);
+            assert!(late < early && late >= STEP, "{turns}, {growth}: {early}, {late}");
+        }
     }
 
     #[test]

@@ -8,13 +8,14 @@ use similar::TextDiff;
 use tidegate_core::meter::short_tokens;
 use tidegate_core::pipeline::record::Deeds;
 use tidegate_core::text::hidden::show_name;
+use tidegate_replay::report::ReplayReport;
 use tidegate_replay::tuning::{ENOUGH, Proposal, Tuning};
 use tidegate_state::file::{bounded, replace};
 use toml_edit::{DocumentMut, Item, Table, value};
 
 use super::Outcome;
 use super::memory::row_filter::When;
-use super::replay::Past;
+use super::replay::{Past, nothing_since};
 use crate::approval::{self, Consent, Request};
 use crate::bilingual::{Bilingual, both, count_en};
 use crate::error::{CliError, io_words};
@@ -65,7 +66,7 @@ pub(crate) struct Args {
 #[derive(Serialize)]
 struct TuneReport<'a> {
     #[serde(flatten)]
-    tuning: &'a Tuning,
+    found: &'a Found<'a>,
     /// Compactions that a proposal needs.
     needed: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,30 +76,60 @@ struct TuneReport<'a> {
     applied: bool,
 }
 
+/// What past sessions say.
+#[derive(Serialize)]
+struct Found<'a> {
+    sessions: usize,
+    turns: usize,
+    #[serde(flatten)]
+    tuning: &'a Tuning,
+    present: Present,
+}
+
+/// The settings as they are.
+#[derive(Serialize)]
+struct Present {
+    early: String,
+    late: String,
+}
+
 pub(crate) fn run(args: &Args) -> Outcome {
     let past = Past::find();
     if let Some((early, late)) = args.early.zip(args.late) {
         return apply(args, &past, early, late);
     }
-    let mut files = past.find_files(&args.paths)?;
-    if let Some(since) = args.since.map(|when| when.since(past.now)) {
-        files.retain(|file| file.changed >= since);
-    }
+    let mut files = past.find_files("tune", &args.paths)?;
+    let since = args.since.map(|when| when.since(past.now));
+    files.retain(|file| since.is_none_or(|since| file.changed >= since));
     let replayed = match Past::replay(&files, &past.config) {
         Ok(replayed) => replayed,
         Err(ended) => return ended.outcome(),
     };
     let tuning = Tuning::of(replayed.sessions.iter().map(|session| &session.context), args.turns);
+    // The same sessions and turns as in `replay`.
+    let report = ReplayReport::of(&replayed, since);
+    if report.sessions == 0
+        && let Some(when) = args.since
+    {
+        return Err(nothing_since(&past, when));
+    }
+    let warning = &past.config.policies.pressure;
+    let found = Found {
+        tuning: &tuning,
+        sessions: report.sessions,
+        turns: report.turns,
+        present: Present { early: warning.early.to_string(), late: warning.late.to_string() },
+    };
     let own = past.env.place.config();
     let tokens = |proposal: Proposal| Tokens(proposal.tokens / 1000);
-    let proposed = tuning.early.map(|early| (tokens(early), tokens(tuning.late.unwrap_or(early))));
+    let proposed = tuning.early.zip(tuning.late).map(|(early, late)| (tokens(early), tokens(late)));
     let change = proposed.zip(own).map(|((early, late), path)| Change::of(path, early, late)).transpose()?;
     let diff = change.as_ref().map(Change::diff).filter(|diff| !diff.is_empty());
     let mut applied = false;
     if let Some(change) = change.as_ref().filter(|_| args.apply && diff.is_some()) {
         if !args.json {
             // A person decides about what is shown.
-            tune_page(&tuning, args.turns, diff.as_deref(), true).print_to_stderr();
+            tune_page(&found, args.turns, diff.as_deref(), true).print_to_stderr();
         }
         if let Some(code) = write_after_consent(args, change)? {
             return Ok(code);
@@ -107,9 +138,9 @@ pub(crate) fn run(args: &Args) -> Outcome {
     }
     if args.json {
         let config = change.as_ref().map(|change| change.path.as_path());
-        print::json(&TuneReport { tuning: &tuning, needed: ENOUGH, config, diff: diff.as_deref(), applied });
+        print::json(&TuneReport { found: &found, needed: ENOUGH, config, diff: diff.as_deref(), applied });
     } else {
-        let page = if applied { written() } else { tune_page(&tuning, args.turns, diff.as_deref(), false) };
+        let page = if applied { written() } else { tune_page(&found, args.turns, diff.as_deref(), false) };
         page.print();
     }
     Ok(ExitCode::SUCCESS)
@@ -139,10 +170,10 @@ impl std::fmt::Display for Tokens {
 
 /// Values that are already chosen, for example those that a person approved.
 fn apply(args: &Args, past: &Past, early: Tokens, late: Tokens) -> Outcome {
-    if late.0 > early.0 {
+    if late.0 >= early.0 {
         return Err(CliError::new(both!(
-            "the late warning would come before the early one",
-            "後の警告が先の警告より前になります"
+            "the late warning would not come after the early one",
+            "後の警告が先の警告より後になりません"
         ))
         .hint(both!("give --late fewer tokens than --early", "--late を --early より小さくしてください")));
     }
@@ -304,9 +335,10 @@ fn says_so() -> Page {
 }
 
 /// `asks` if a question follows.
-fn tune_page(tuning: &Tuning, turns: u32, diff: Option<&str>, asks: bool) -> Page {
+fn tune_page(found: &Found<'_>, turns: u32, diff: Option<&str>, asks: bool) -> Page {
     let mut page = Page::new();
-    let (found, reachable) = (tuning.compactions, tuning.reachable);
+    let (tuning, Present { early: early_now, late: late_now }) = (found.tuning, &found.present);
+    let (all, reachable) = (tuning.compactions, tuning.reachable);
     let Some(early) = tuning.early else {
         page.paragraph(
             Text::from(both!(
@@ -317,7 +349,10 @@ fn tune_page(tuning: &Tuning, turns: u32, diff: Option<&str>, asks: bool) -> Pag
             ))
             .strong(),
         );
-        page.paragraph(both!("Your settings stay as they are.", "設定はそのままです。"));
+        page.paragraph(both!(
+            "Your settings stay as they are: early {early_now}, late {late_now}.",
+            "設定はそのままです: 先の警告 {early_now}、後の警告 {late_now}。"
+        ));
         return page;
     };
     let (tokens, in_time) = (short_tokens(u64::from(early.tokens)), early.in_time);
@@ -329,17 +364,21 @@ fn tune_page(tuning: &Tuning, turns: u32, diff: Option<&str>, asks: bool) -> Pag
         ))
         .strong(),
     );
-    let unreachable = found - reachable;
+    let unreachable = all - reachable;
     if unreachable > 0 {
         page.item(both!(
-            "{n} had fewer turns before it and does not count",
+            "not counted, with fewer turns before: {n}",
             "前のターンがもっと少ない圧縮{unreachable}件は数えていません",
             n = count_en(unreachable, "other compaction")
         ));
     }
     for proposal in [Some(early), tuning.late].into_iter().flatten() {
-        page.item(cost(tuning, proposal));
+        page.item(cost(found, proposal));
     }
+    page.item(both!(
+        "your settings now: early {early_now}, late {late_now}",
+        "今の設定: 先の警告 {early_now}、後の警告 {late_now}"
+    ));
     match diff {
         None => page.paragraph(both!("Your config says so already.", "設定はすでにそうなっています。")),
         Some(diff) => {
@@ -357,16 +396,17 @@ fn tune_page(tuning: &Tuning, turns: u32, diff: Option<&str>, asks: bool) -> Pag
     page
 }
 
-fn cost(tuning: &Tuning, proposal: Proposal) -> Bilingual {
+fn cost(found: &Found<'_>, proposal: Proposal) -> Bilingual {
     let Proposal { warnings, tokens, turns, .. } = proposal;
     let tokens = short_tokens(u64::from(tokens));
-    let (sessions, all) = (tuning.sessions, tuning.turns);
+    let (sessions, all) = (found.sessions, found.turns);
     let per = format!("{:.1}", 100.0 * warnings as f64 / all.max(1) as f64);
     both!(
-        "at {tokens} left, for {n}: {m} in {sessions} sessions, {per} per 100 turns",
+        "at {tokens} left, for {n}: {m} in {s}, {per} per 100 turns",
         "残り{tokens}（{turns}ターン分）: セッション{sessions}件で警告{warnings}回、100ターンあたり{per}回",
         n = count_en(turns as usize, "turn"),
-        m = count_en(warnings, "warning")
+        m = count_en(warnings, "warning"),
+        s = count_en(sessions, "session")
     )
 }
 
@@ -378,8 +418,6 @@ mod tests {
     fn tuned() -> Tuning {
         let proposal = |turns, tokens, warnings| Proposal { turns, tokens, in_time: 38, warnings };
         Tuning {
-            sessions: 120,
-            turns: 1410,
             compactions: 52,
             reachable: 40,
             early: Some(proposal(3, 61_000, 71)),
@@ -390,9 +428,13 @@ mod tests {
     #[test]
     fn a_proposal_looks_well() {
         let diff = "--- config.toml\n+++ config.toml\n@@ -1 +1,2 @@\n [context_warning]\n+early = \"61k\"";
-        assert_looks("tune", &tune_page(&tuned(), 3, Some(diff), false));
+        let page = |tuning: &Tuning, diff| {
+            let present = Present { early: "47k".to_owned(), late: "1 turn".to_owned() };
+            tune_page(&Found { sessions: 120, turns: 1410, tuning, present }, 3, diff, false)
+        };
+        assert_looks("tune", &page(&tuned(), Some(diff)));
         let few = Tuning { early: None, late: None, reachable: 4, compactions: 6, ..tuned() };
-        assert_looks("tune-too-few", &tune_page(&few, 3, None, false));
+        assert_looks("tune-too-few", &page(&few, None));
     }
 
     #[test]

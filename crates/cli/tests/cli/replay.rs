@@ -131,7 +131,8 @@ fn errors_say_what_to_do() {
         (vec!["replay"], 1, "no sessions"),
         (vec!["replay", "missing"], 1, "cannot read missing"),
         (vec!["replay", "--set", "context-warning.late=soon"], 2, "context-warning.late=soon"),
-        (vec!["tune"], 1, "no sessions"),
+        (vec!["replay", "--set", "context-warning.late=60k"], 2, "before the early one"),
+        (vec!["tune"], 1, "tidegate tune PATH"),
     ] {
         let ran = sandbox.run(&words);
         assert_eq!(ran.code, Some(code), "{words:?} {}", ran.stderr);
@@ -147,6 +148,27 @@ fn tune_proposes_nothing_without_evidence() {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(ran.stdout.starts_with("Not enough evidence"), "{}", ran.stdout);
     assert!(!sandbox.home().join(".config/tidegate").exists());
+}
+
+#[test]
+fn both_commands_count_the_same_and_say_when_nothing_is_there() {
+    let sandbox = Sandbox::new();
+    month(&sandbox);
+    let (replayed, tuned) =
+        (read_json(&sandbox, &["replay", "--json"]), read_json(&sandbox, &["tune", "--json"]));
+    for name in ["sessions", "turns"] {
+        assert_eq!(replayed[name], tuned[name], "{name}");
+    }
+    assert_eq!(tuned["present"], json!({"early": "47k", "late": "17k"}));
+    for command in ["replay", "tune"] {
+        let ran = sandbox.run(&[command, "--since", "2099-01-01"]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), ""), "{command}");
+        assert!(ran.stderr.contains("no session since"), "{}", ran.stderr);
+    }
+    let ran = sandbox.run(&["replay", "--set", "context-warning.late=5k"]);
+    let text = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("late=5k: 1 early warning and 0 late warnings. Without it:"), "{text}");
+    assert!(text.contains("0 without a warning, 1 early warning and 1 late warning"), "{text}");
 }
 
 fn read_json(sandbox: &Sandbox, words: &[&str]) -> Value {
@@ -417,7 +439,7 @@ fn approved_thresholds_are_those_that_are_written() {
     let config = sandbox.home().join(".config/tidegate/config.toml");
     assert!(!config.exists());
     let swapped = sandbox.run(&["tune", "--apply", "--early", "22k", "--late", "61k"]);
-    assert!(swapped.stderr.contains("before the early one"), "{}", swapped.stderr);
+    assert!(swapped.stderr.contains("not come after the early one"), "{}", swapped.stderr);
     sandbox.config("[approval]\nunattended = [\"tune\"]\n");
     let written = sandbox.run(&words);
     assert_eq!(written.code, Some(0), "{}", written.stderr);

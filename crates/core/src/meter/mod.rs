@@ -213,6 +213,21 @@ impl Threshold {
     pub const EARLY: Threshold = Threshold::Level(60.0);
     pub const LATE: Threshold = Threshold::Level(75.0);
 
+    /// Whether it is reached earlier than the other one, in a window of 200K; false for turns and tokens, which cannot be
+    /// compared.
+    pub fn is_before(self, other: Threshold) -> bool {
+        let window = Window { tokens: 200_000, compact_at: Some(FULL_DISTANCES_FROM as u64) };
+        let tokens = |threshold| match threshold {
+            Threshold::Level(percent) => Some(distance(percent, &window)),
+            Threshold::Tokens(tokens) => Some(tokens as f64),
+            Threshold::Turns(_) => None,
+        };
+        match (self, other) {
+            (Threshold::Turns(one), Threshold::Turns(other)) => one > other,
+            _ => tokens(self).zip(tokens(other)).is_some_and(|(one, other)| one > other),
+        }
+    }
+
     pub fn parse(text: &str) -> Option<Threshold> {
         let number = |part: &str| part.trim().parse::<f64>().ok().filter(|number| *number >= 0.0);
         let trimmed = text.trim();
@@ -261,6 +276,7 @@ impl fmt::Display for Threshold {
             }
             Threshold::Tokens(tokens) if tokens % 1000 == 0 => write!(out, "{}k", tokens / 1000),
             Threshold::Tokens(tokens) => write!(out, "{tokens}"),
+            Threshold::Turns(1) => out.write_str("1 turn"),
             Threshold::Turns(turns) => write!(out, "{turns} turns"),
         }
     }
@@ -359,6 +375,21 @@ mod tests {
         for wrong in ["", "k", "%", "101%", "-1k", "4 tuns", "NaN%", "1e300"] {
             assert_eq!(read(wrong), None, "{wrong}");
         }
+    }
+
+    #[test]
+    fn thresholds_have_an_order() {
+        let before = |one: &str, other: &str| {
+            Threshold::parse(one).unwrap().is_before(Threshold::parse(other).unwrap())
+        };
+        assert!(
+            before("47k", "20k")
+                && before("60%", "75%")
+                && before("20k", "17k")
+                && before("4 turns", "1 turn")
+        );
+        assert!(!before("17k", "20k") && !before("20k", "20k") && !before("1 turn", "20k"));
+        assert_eq!(Threshold::Turns(1).to_string(), "1 turn");
     }
 
     #[test]

@@ -51,7 +51,7 @@ fn column(outcome: &StopOutcome) -> usize {
     match outcome {
         StopOutcome::Verified => 0,
         StopOutcome::Held(HoldCause::NothingRun) => 1,
-        StopOutcome::Held(HoldCause::OnlyBefore) => 2,
+        StopOutcome::Held(HoldCause::OnlyBefore | HoldCause::HiddenBefore(_)) => 2,
         StopOutcome::Held(HoldCause::Unknown) => 3,
         StopOutcome::Held(HoldCause::Hidden(_)) => 4,
         StopOutcome::Held(HoldCause::Failed) => 5,
@@ -262,6 +262,7 @@ mod tests {
             outcome,
             has_edited: true,
             run: None,
+            edit_line: None,
         }
     }
 

@@ -96,14 +96,19 @@ impl Past {
         Past { env, config, now: clock::now() }
     }
 
-    pub(crate) fn find_files(&self, paths: &[PathBuf]) -> Result<Vec<TranscriptFile>, CliError> {
+    /// `command`: the one that asks.
+    pub(crate) fn find_files(
+        &self,
+        command: &str,
+        paths: &[PathBuf],
+    ) -> Result<Vec<TranscriptFile>, CliError> {
         let homes = AgentHomes::find(&self.env.place);
         let mut files = agent_homes::find_transcripts(&homes.chosen_folders(paths))?;
         for file in &mut files {
             file.changed = file.changed.min(self.now);
         }
         if files.is_empty() {
-            return Err(no_transcripts(paths.first().map(PathBuf::as_path)));
+            return Err(no_transcripts(command, paths.first().map(PathBuf::as_path)));
         }
         Ok(files)
     }
@@ -166,15 +171,15 @@ fn no_scratch(why: &dyn std::fmt::Display) -> CliError {
 /// Files that are named one by one.
 const NAMED: usize = 10;
 
-fn no_transcripts(path: Option<&Path>) -> CliError {
+fn no_transcripts(command: &str, path: Option<&Path>) -> CliError {
     match path.map(|path| show_name(&path.display().to_string()).into_owned()) {
         None => CliError::new(both!(
             "there are no sessions of a coding agent on this machine",
             "このマシンにはコーディングエージェントのセッションがありません"
         ))
         .hint(both!(
-            "if they are elsewhere, name the folder: `tidegate replay PATH`",
-            "別の場所にあるなら、フォルダを指定してください: `tidegate replay PATH`"
+            "if they are elsewhere, name the folder: `tidegate {command} PATH`",
+            "別の場所にあるなら、フォルダを指定してください: `tidegate {command} PATH`"
         )),
         Some(path) => {
             CliError::new(both!("no transcripts in {path}", "{path} に記録がありません")).hint(both!(
@@ -183,6 +188,12 @@ fn no_transcripts(path: Option<&Path>) -> CliError {
             ))
         }
     }
+}
+
+pub(crate) fn nothing_since(past: &Past, when: When) -> CliError {
+    let day = LocalClock::of_system(past.now).day(when.since(past.now));
+    CliError::new(both!("no session since {day}", "{day}以降のセッションはありません"))
+        .hint(both!("give an earlier day: `--since 90d`", "もっと前の日を指定してください: `--since 90d`"))
 }
 
 /// Which time a report is about.
@@ -215,7 +226,7 @@ struct Finding<'a> {
 pub(crate) fn run(args: &Args) -> Outcome {
     let past = Past::find();
     let changed = args.what_if.apply(&past.config)?;
-    let files = past.find_files(&args.paths)?;
+    let files = past.find_files("replay", &args.paths)?;
     let default = past.now.before(DAYS * DAY_MS);
     let since = args.since.map_or(default, |when| when.since(past.now));
     let recent: Vec<TranscriptFile> = files.iter().filter(|file| file.changed >= since).cloned().collect();
@@ -237,7 +248,12 @@ pub(crate) fn run(args: &Args) -> Outcome {
         report = ReplayReport::of(&replayed, from);
     }
     if replayed.sessions.is_empty() && args.since.is_none() {
-        return Err(no_transcripts(args.paths.first().map(PathBuf::as_path)));
+        return Err(no_transcripts("replay", args.paths.first().map(PathBuf::as_path)));
+    }
+    if report.sessions == 0
+        && let Some(when) = args.since
+    {
+        return Err(nothing_since(&past, when));
     }
     drop(replayed);
     let unchanged = match changed.map(|_| Past::replay(&chosen, &past.config)).transpose() {

@@ -39,16 +39,20 @@ pub(super) struct View<'a> {
 
 pub(super) fn report_page(report: &ReplayReport, view: &View<'_>) -> Page {
     let mut page = Page::new();
-    if report.sessions == 0 {
-        page.paragraph(Text::from(nothing_there(view)).strong());
-        list_left_out(&mut page, report);
-        return page;
-    }
     page.paragraph(Text::from(join(&period_words(report, view), &finding(report))).strong());
     if let Some((settings, unchanged)) = &view.what_if {
-        let before = finding(unchanged);
-        let Bilingual { en, ja } = &before;
-        page.paragraph(both!("With {settings}. Without it: {en}", "{settings} の場合です。変更前: {ja}"));
+        let (now, before) = (warnings(report), warnings(unchanged));
+        let without = finding(unchanged);
+        page.paragraph(both!(
+            "With {settings}: {a}. Without it: {b}, {c}",
+            "{settings} の場合: {d}。変更前: {e}、{f}",
+            a = now.en,
+            b = without.en,
+            c = before.en,
+            d = now.ja,
+            e = without.ja,
+            f = before.ja
+        ));
     }
     list_context(&mut page, report, view);
     list_sessions(&mut page, report, view);
@@ -67,18 +71,6 @@ pub(super) fn report_page(report: &ReplayReport, view: &View<'_>) -> Page {
 
 fn join(period: &Bilingual, finding: &Bilingual) -> Bilingual {
     both!("{a}: {b}", "{c}: {d}", a = period.en, b = finding.en, c = period.ja, d = finding.ja)
-}
-
-fn nothing_there(view: &View<'_>) -> Bilingual {
-    match view.period {
-        Period::Since(since) => {
-            let day = view.clock.day(since);
-            both!("no session since {day}", "{day}以降のセッションはありません")
-        }
-        Period::LastDays(_) | Period::Everything => {
-            both!("no session of an agent", "エージェントのセッションはありません")
-        }
-    }
 }
 
 fn period_words(report: &ReplayReport, view: &View<'_>) -> Bilingual {
@@ -108,6 +100,16 @@ fn finding(report: &ReplayReport) -> Bilingual {
     )
 }
 
+fn warnings(report: &ReplayReport) -> Bilingual {
+    let (early, late) = (report.warnings.early, report.warnings.late);
+    both!(
+        "{n} and {m}",
+        "早めの警告{early}回、間際の警告{late}回",
+        n = count_en(early, "early warning"),
+        m = count_en(late, "late warning")
+    )
+}
+
 fn list_context(page: &mut Page, report: &ReplayReport, view: &View<'_>) {
     let (sessions, turns) = (report.sessions, report.turns);
     let (from, to) = (report.from.unwrap_or_default(), report.to.unwrap_or_default());
@@ -126,13 +128,8 @@ fn list_context(page: &mut Page, report: &ReplayReport, view: &View<'_>) {
         "コードを変えたターン{edited}件: 確認が通ったもの{verified}件、確認なし{untested}件。Tidegate なら{blocked}件をブロックしました",
         n = count_en(edited, "turn")
     ));
-    let (early, late) = (report.warnings.early, report.warnings.late);
-    page.item(both!(
-        "Tidegate would have given {n} and {m}",
-        "Tidegate なら早めの警告を{early}回、間際の警告を{late}回出しました",
-        n = count_en(early, "early warning"),
-        m = count_en(late, "late warning")
-    ));
+    let Bilingual { en, ja } = warnings(report);
+    page.item(both!("Tidegate would have given {en}", "Tidegate なら{ja}を出しました"));
     list_hosts(page, report);
     if let Some(error) = &report.forecast {
         let (forecasts, median, p90) = (error.forecasts, error.median_turns, error.p90_turns);
@@ -324,6 +321,10 @@ fn cause_words(cause: &str) -> Bilingual {
         ("only before the last edit", _) => {
             both!("checked only before the last edit", "確認は最後の編集より前だけです")
         }
+        ("hidden status before the last edit", construct) => both!(
+            "`{construct}` hid the exit status, and the last edit came later",
+            "`{construct}` で終了コードが隠れ、その後に編集がありました"
+        ),
         ("a check that is not known", _) => {
             both!("a check that Tidegate does not know", "Tidegate の知らない確認です")
         }

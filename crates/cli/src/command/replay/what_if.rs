@@ -2,6 +2,7 @@
 
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::config::layer::Layer;
+use tidegate_core::meter::Threshold;
 use tidegate_core::settings::section::Voice;
 use tidegate_state::config::list_assignments;
 
@@ -37,6 +38,10 @@ impl WhatIf {
                 return Err(wrong(&setting, Some(problem)));
             }
         }
+        let warning = &changed.policies.pressure;
+        if warning.late.is_before(warning.early) {
+            return Err(late_before_early(warning.early, warning.late));
+        }
         Ok(Some(changed))
     }
 
@@ -61,6 +66,18 @@ fn read_setting(setting: &str, config: &Config) -> Option<Layer> {
     Some(Layer { voice: Voice::User, assignments })
 }
 
+fn late_before_early(early: Threshold, late: Threshold) -> CliError {
+    CliError::new(both!(
+        "the late warning ({late}) would come before the early one ({early})",
+        "後の警告（{late}）が先の警告（{early}）より前になります"
+    ))
+    .hint(both!(
+        "give `context-warning.late` a smaller distance than `context-warning.early`",
+        "`context-warning.late` を `context-warning.early` より小さくしてください"
+    ))
+    .usage()
+}
+
 fn wrong(setting: &str, problem: Option<&String>) -> CliError {
     let error = match problem.map(|problem| describe_problem(problem)) {
         Some(problem) => CliError::new(both!(
@@ -81,8 +98,6 @@ fn wrong(setting: &str, problem: Option<&String>) -> CliError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tidegate_core::feature::config::Config;
-    use tidegate_core::meter::Threshold;
 
     fn what_if(preset: Option<&str>, set: &[&str]) -> WhatIf {
         WhatIf {
@@ -102,6 +117,9 @@ mod tests {
         assert_eq!(policies.verify_stop.blocks.get(), 3);
         let strict = what_if(Some("strict"), &[]).apply(&own).unwrap().unwrap();
         assert_eq!(strict.policies.verify_stop.blocks.get(), 3);
+        assert!(what_if(None, &["context-warning.late=60k"]).apply(&own).is_err(), "before the early one");
+        let both = ["context-warning.late=60k", "context-warning.early=90k"];
+        assert!(what_if(None, &both).apply(&own).is_ok());
         for wrong in ["late=20k", "context-warning.late=soon", "nothing.late=1", "late", "a]\nb=1"] {
             assert!(what_if(None, &[wrong]).apply(&own).is_err(), "{wrong}");
         }

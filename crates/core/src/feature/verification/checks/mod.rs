@@ -55,6 +55,7 @@ pub use kind::{CheckKind, Kinds};
 pub use language::{Languages, is_test_file};
 pub use place::RunPlace;
 use proven::Proven;
+pub use recipe::kinds_of_name;
 use recipe::{Example, Recipe};
 pub use scope::CheckScope;
 use selection::Selection;
@@ -141,6 +142,20 @@ pub fn manifest_names_below() -> &'static [&'static str] {
     static BELOW: LazyLock<Vec<&'static str>> =
         LazyLock::new(|| manifest_names().filter(|name| name.contains('/')).collect());
     &BELOW
+}
+
+/// The file that a project has in which this program ran; `None` for programs that need none, and for those that share only
+/// their room in the tables.
+pub fn manifest_of(program: &str) -> Option<&'static str> {
+    let needs = |ecosystem: &&&Ecosystem| {
+        among(ecosystem.commands, program) && !among(ecosystem.alone, program) && !is_other(ecosystem)
+    };
+    let ecosystem = ECOSYSTEMS.iter().find(needs)?;
+    each_word(ecosystem.manifests).find(|name| !name.starts_with('*'))
+}
+
+fn is_other(ecosystem: &Ecosystem) -> bool {
+    std::ptr::eq(ecosystem, &raw const other::ECOSYSTEM)
 }
 
 pub fn wants_text(name: &str) -> bool {
@@ -339,7 +354,7 @@ fn each_once(names: impl Iterator<Item = String>) -> Vec<String> {
 }
 
 /// By the command's own options.
-fn folder_of(step: &Step) -> Spot {
+pub fn folder_of(step: &Step) -> Spot {
     let name = name_of(step).unwrap_or_default();
     let options = ECOSYSTEMS
         .iter()

@@ -32,7 +32,7 @@ fn watches(name: &str) -> bool {
 }
 
 /// The kinds that a name promises.
-pub(super) fn kinds_of_name(name: &str) -> Kinds {
+pub fn kinds_of_name(name: &str) -> Kinds {
     if watches(name) {
         return Kinds::NONE;
     }
