@@ -3,6 +3,7 @@
 pub(crate) mod claude_code;
 pub(crate) mod codex;
 pub(crate) mod copilot;
+pub(crate) mod installed;
 pub(crate) mod opencode;
 pub(crate) mod page;
 pub(crate) mod qwen;

@@ -9,9 +9,12 @@ use tidegate_core::host::Host;
 use tidegate_state::place::PlaceEnv;
 
 use super::claude_code::registrations::{Caller, OwnEntry, Registration, is_ours};
-use super::claude_code::{settings_file, settings_text};
+use super::claude_code::settings_file::{self, Scope};
+use super::claude_code::settings_text;
 use super::{codex, copilot, opencode, qwen};
 use crate::bilingual::Bilingual;
+use crate::json_text::Fault;
+use crate::path::is_same_place;
 
 /// The hooks of a host, and the files that have them.
 #[derive(Debug)]
@@ -34,6 +37,10 @@ pub(crate) struct HostHooks {
     pub(crate) plugin_handler: fn(&[&str]) -> Value,
     /// What a person has to do before the hooks run.
     pub(crate) next: fn() -> Bilingual,
+    /// Why it refuses a whole file of hooks, if it does.
+    pub(crate) fault: fn(&str) -> Option<Fault>,
+    /// A gate that cannot be started denies.
+    pub(crate) denies_without_program: bool,
 }
 
 /// Two rows are the same if they are of one host.
@@ -69,11 +76,25 @@ impl HostHooks {
         }
     }
 
+    /// Its name for people.
+    pub(crate) fn title(&self) -> &'static str {
+        Host::title(self.host.name())
+    }
+
+    /// The project's and the person's, each once.
+    pub(crate) fn files(&self, project: Option<&Path>, place: &PlaceEnv) -> Vec<(Scope, PathBuf)> {
+        let person = self.file(None, place);
+        let project = project.and_then(|project| self.file(Some(project), place));
+        let project =
+            project.filter(|file| person.as_ref().is_none_or(|person| !is_same_place(person, file)));
+        let project = project.map(|file| (Scope::Local, file));
+        project.into_iter().chain(person.map(|file| (Scope::User, file))).collect()
+    }
+
     /// A file here or of the person has Tidegate's hooks.
     pub(crate) fn is_installed(&self, project: Option<&Path>, place: &PlaceEnv, program: &str) -> bool {
-        let files = [project.and_then(|project| self.file(Some(project), place)), self.file(None, place)];
-        let text = |file: PathBuf| settings_file::read_text(&file);
-        files.into_iter().flatten().filter_map(text).any(|text| self.has_ours(&text, program))
+        let text = |(_, file): (Scope, PathBuf)| settings_file::read_text(&file);
+        self.files(project, place).into_iter().filter_map(text).any(|text| self.has_ours(&text, program))
     }
 
     /// Whether the text of its file calls Tidegate.

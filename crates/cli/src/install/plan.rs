@@ -210,6 +210,7 @@ fn plan_other_host(
     if hooks.host == Host::OpenCode {
         opencode::plan::plan_shim(target, &mut plan)?;
     } else if let Some(place) = target.hooks_of(hooks) {
+        refuse_unread(&place, hooks)?;
         let entries = Entries { hooks: Some(Caller::OfHost(hooks, &target.call)), status_line: false };
         claude_code::plan::plan_settings(target, place, &entries, both!("hooks", "フック"), &mut plan)?;
     }
@@ -226,6 +227,19 @@ fn plan_other_host(
     }
     plan.keep_their_folders();
     Ok(plan)
+}
+
+/// Hooks in a file that the host does not read would never run.
+fn refuse_unread(place: &Place, hooks: &HostHooks) -> Result<(), CliError> {
+    let text = place.read()?.unwrap_or_default();
+    let is_blank = text.trim_start_matches('\u{feff}').trim().is_empty();
+    let Some(fault) = (hooks.fault)(&text).filter(|_| !is_blank) else { return Ok(()) };
+    let hint = both!(
+        "{host} reads no hooks from this file; correct it, then run this again; nothing was changed",
+        "{host} はこのファイルのフックを読み込みません。直して、もう一度実行してください。何も変更していません",
+        host = hooks.title()
+    );
+    Err(place.refused(&fault, hint))
 }
 
 /// Of the host that was named, or of all.

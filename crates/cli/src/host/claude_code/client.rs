@@ -131,7 +131,7 @@ impl Gathered {
         }
     }
 
-    fn scope_arguments(&self, scope: Scope) -> String {
+    pub(crate) fn scope_arguments(&self, scope: Scope) -> String {
         let project = self.project.as_deref().map_or_else(|| ".".to_owned(), quote_path);
         match scope {
             Scope::Local => format!("--project {project}"),

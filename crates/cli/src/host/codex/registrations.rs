@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use tidegate_core::event::EventKind;
 use tidegate_core::host::Host;
 
+use super::hooks_file;
 use crate::bilingual::{Bilingual, both};
 use crate::host::claude_code::registrations::Registration;
 use crate::host::registered::HostHooks;
@@ -21,6 +22,8 @@ pub(crate) static HOOKS: HostHooks = HostHooks {
     handler,
     plugin_handler,
     next,
+    fault: hooks_file::find_fault,
+    denies_without_program: false,
 };
 
 const fn advice(event: EventKind) -> Registration {

@@ -8,6 +8,7 @@ use tidegate_core::host::Host;
 use crate::bilingual::{Bilingual, both};
 use crate::host::claude_code::registrations::Registration;
 use crate::host::registered::HostHooks;
+use crate::json_text::Document;
 
 pub(crate) static HOOKS: HostHooks = HostHooks {
     host: Host::Copilot,
@@ -20,6 +21,8 @@ pub(crate) static HOOKS: HostHooks = HostHooks {
     handler,
     plugin_handler,
     next,
+    fault: Document::find_fault,
+    denies_without_program: true,
 };
 
 const fn advice(event: EventKind) -> Registration {

@@ -19,6 +19,8 @@ pub(crate) static HOOKS: HostHooks = HostHooks {
     handler,
     plugin_handler,
     next,
+    fault: |_| None,
+    denies_without_program: false,
 };
 
 const fn advice(event: EventKind) -> Registration {

@@ -3,6 +3,7 @@
 mod fixes;
 mod knowledge;
 mod memory;
+mod other_hosts;
 mod whereabouts;
 mod wrappers;
 
