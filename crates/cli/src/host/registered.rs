@@ -26,6 +26,8 @@ pub(crate) struct HostHooks {
     pub(crate) in_home: &'static str,
     /// The person's folder of the host, below the home directory.
     pub(crate) home: &'static str,
+    /// Other folders there that it makes.
+    pub(crate) other_folders: &'static [&'static str],
     /// Where it is instead, if this is set.
     pub(crate) home_variable: &'static str,
     /// Its folder in a project.
@@ -91,6 +93,11 @@ impl HostHooks {
         project.into_iter().chain(person.map(|file| (Scope::User, file))).collect()
     }
 
+    /// The host reads this file, in this project or everywhere.
+    pub(crate) fn is_file(&self, file: &Path, project: &Path, place: &PlaceEnv) -> bool {
+        self.files(Some(project), place).iter().any(|(_, known)| is_same_place(known, file))
+    }
+
     /// A file here or of the person has Tidegate's hooks.
     pub(crate) fn is_installed(&self, project: Option<&Path>, place: &PlaceEnv, program: &str) -> bool {
         let text = |(_, file): (Scope, PathBuf)| settings_file::read_text(&file);
@@ -137,7 +144,9 @@ impl HostHooks {
 
     /// The person uses this host.
     pub(crate) fn is_found(&self, place: &PlaceEnv) -> bool {
-        self.person_folder(place).is_some_and(|folder| folder.is_dir())
+        let others =
+            place.home.iter().flat_map(|home| self.other_folders.iter().map(|folder| home.join(folder)));
+        self.person_folder(place).into_iter().chain(others).any(|folder| folder.is_dir())
     }
 }
 

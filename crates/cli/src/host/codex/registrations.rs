@@ -16,6 +16,7 @@ pub(crate) static HOOKS: HostHooks = HostHooks {
     in_project: ".codex/hooks.json",
     in_home: "hooks.json",
     home: ".codex",
+    other_folders: &[],
     home_variable: "CODEX_HOME",
     project_home: ".codex",
     registrations: REGISTRATIONS,

@@ -15,6 +15,7 @@ pub(crate) static HOOKS: HostHooks = HostHooks {
     in_project: ".github/hooks/tidegate.json",
     in_home: "hooks/tidegate.json",
     home: ".copilot",
+    other_folders: &[],
     home_variable: "COPILOT_HOME",
     project_home: ".github",
     registrations: REGISTRATIONS,

@@ -13,6 +13,7 @@ pub(crate) static HOOKS: HostHooks = HostHooks {
     in_project: ".opencode/plugins/tidegate.js",
     in_home: "plugins/tidegate.js",
     home: ".opencode",
+    other_folders: &[".config/opencode", ".local/share/opencode"],
     home_variable: "OPENCODE_CONFIG_DIR",
     project_home: ".opencode",
     registrations: REGISTRATIONS,

@@ -15,6 +15,7 @@ pub(crate) static HOOKS: HostHooks = HostHooks {
     in_project: ".qwen/settings.json",
     in_home: "settings.json",
     home: ".qwen",
+    other_folders: &[],
     home_variable: "QWEN_HOME",
     project_home: ".qwen",
     registrations: REGISTRATIONS,
