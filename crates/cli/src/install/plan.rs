@@ -214,7 +214,7 @@ fn plan_other_host(
         let entries = Entries { hooks: Some(Caller::OfHost(hooks, &target.call)), status_line: false };
         claude_code::plan::plan_settings(target, place, &entries, both!("hooks", "フック"), &mut plan)?;
     }
-    claude_code::plan::plan_skills_of(target, hooks, records, choice.is_strict, &mut plan)?;
+    claude_code::plan::plan_skills_of(target, hooks, records, choice, &mut plan)?;
     if hooks.host == Host::Codex {
         codex::plan::plan_server(target, &mut plan)?;
     }

@@ -11,6 +11,7 @@ use super::settings_command::{self, NameValues, SettingsCommand};
 use super::settings_file::{self, Scope, SettingsFile};
 use crate::doctor::gathered::Gathered;
 use crate::doctor::history;
+use crate::host::registered::{HOSTS, HostHooks};
 use crate::install::record::Records;
 use crate::path::modified_at;
 use crate::program::find_on_path;
@@ -109,6 +110,22 @@ impl Gathered {
 
     pub(crate) fn init_command(&self, scope: Scope) -> String {
         format!("tidegate init {}", self.scope_arguments(scope))
+    }
+
+    /// For Claude Code, or for the host that has Tidegate's hooks here instead.
+    pub(crate) fn init_of_installed(&self) -> String {
+        let (project, place) = (self.project.as_deref(), &self.env.place);
+        let is_ours = |hooks: &HostHooks, path: &Path| {
+            settings_file::read_text(path).is_some_and(|text| hooks.has_ours(&text, &self.call))
+        };
+        let of_others = HOSTS.iter().flat_map(|hooks| {
+            let files = hooks.files(project, place).into_iter();
+            files.filter(|(_, path)| is_ours(hooks, path)).map(|(scope, _)| (scope, hooks.host.name()))
+        });
+        match of_others.into_iter().next().filter(|_| !self.has_hooks()) {
+            Some((scope, host)) => format!("{} --host {host}", self.init_command(scope)),
+            None => self.init_command(self.scope()),
+        }
     }
 
     /// Restores entries of this scope.
