@@ -40,7 +40,7 @@ pub(crate) fn describe_file_fault(what: &str) -> Bilingual {
     Bilingual { en: what.to_owned(), ja: translate_parts(what, &FAULTS) }
 }
 
-const FAULTS: [(&str, &str); 17] = [
+const FAULTS: [(&str, &str); 20] = [
     ("broken JSON: ", "JSON が壊れています: "),
     ("text behind the end of the JSON", "JSON の終わりの後に文字があります"),
     ("nested too deeply", "入れ子が深すぎます"),
@@ -57,6 +57,12 @@ const FAULTS: [(&str, &str); 17] = [
     ("not UTF-8", "UTF-8 ではありません"),
     ("the file is not a JSON object", "ファイルが JSON オブジェクトではありません"),
     ("`*` is not an object with a `command`", "`*` が `command` のあるオブジェクトではありません"),
+    (
+        "unknown field `*`, expected `description` or `hooks`",
+        "`*` というキーは使えません（使えるのは `description` と `hooks` です）",
+    ),
+    ("`*` is not a table", "`*` がテーブルではありません"),
+    ("duplicate field `*`", "`*` が2回書かれています"),
     ("an object is expected here", "ここにはオブジェクトが必要です"),
 ];
 

@@ -14,7 +14,7 @@ const DEEPEST: usize = 128;
 pub(crate) struct Document<'a> {
     text: &'a str,
     pub(crate) root: Node,
-    /// Comments and trailing commas: the host does not read a file with them.
+    /// Comments and trailing commas: most hosts do not read a file with them.
     pub(crate) oddities: Vec<Fault>,
     newline: &'static str,
     /// One step of indentation.
@@ -49,6 +49,9 @@ pub(crate) struct Item {
     /// Position of the comma after it.
     comma: Option<usize>,
 }
+
+/// An oddity that some readers take.
+pub(crate) const COMMENT: &str = "a comment";
 
 /// Something that is not JSON, with its place.
 #[derive(Clone, Debug, PartialEq)]
@@ -98,6 +101,14 @@ impl<'a> Document<'a> {
         let tight = tight.is_some_and(|first| text[..first.value.span.start].ends_with(':'));
         let unit = unit_of(text, &root).unwrap_or("  ");
         Ok(Document { text, root, oddities, newline, unit, tight })
+    }
+
+    /// The first thing for which a reader of strict JSON refuses the text.
+    pub(crate) fn find_fault(text: &str) -> Option<Fault> {
+        match Document::parse(text) {
+            Ok(document) => document.oddities.into_iter().next(),
+            Err(fault) => Some(fault),
+        }
     }
 
     pub(crate) fn fault(&self, node: &Node, what: impl Into<String>) -> Fault {
@@ -327,7 +338,7 @@ impl Parser<'_> {
             } else {
                 return Ok(());
             }
-            self.oddities.push((at, "a comment"));
+            self.oddities.push((at, COMMENT));
         }
     }
 

@@ -10,10 +10,12 @@ use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::marks::Marks;
 use tidegate_core::feature::memory::relay_log;
+use tidegate_core::host::Host;
+use tidegate_core::host::window::Window;
 use tidegate_core::meter::forecast::{self, Forecast};
 use tidegate_core::meter::sources::MeterSources;
 use tidegate_core::meter::transcript::EventTrace;
-use tidegate_core::meter::{Meter, NoReading};
+use tidegate_core::meter::{Meter, NoReading, Reading, Source};
 use tidegate_core::pipeline::record::Record;
 use tidegate_core::settings::setting::Whole;
 use tidegate_core::text::hidden::show_name;
@@ -24,11 +26,12 @@ use tidegate_state::host::claude_code::settings as host_settings;
 use tidegate_state::host::transcript;
 use tidegate_state::place::StateDir;
 use tidegate_state::session::{bridge, marks};
-use tidegate_state::{clock, config};
+use tidegate_state::{clock, config, journal};
 
 use crate::bilingual::{Bilingual, both};
 use crate::error::CliError;
 use crate::host::claude_code::settings_file::has_our_hooks;
+use crate::host::registered::{HOSTS, HostHooks};
 use crate::language;
 use crate::project_root;
 
@@ -261,9 +264,52 @@ impl Here {
             settings: &host,
         }
         .meter();
-        let left = meter.reading().and_then(tidegate_core::meter::Reading::left);
+        let meter = match (meter.reading(), &path, session) {
+            (None, None, Some(session)) => self.told_to_hooks(session).unwrap_or(meter),
+            _ => meter,
+        };
+        let left = meter.reading().and_then(Reading::left);
         let forecast = left.and_then(|left| forecast::forecast(&known?.session.relays, left));
         (meter, forecast)
+    }
+}
+
+impl Here {
+    fn has_hooks_of(&self, hooks: &HostHooks) -> bool {
+        let program = self.env.place.link().unwrap_or_default();
+        hooks.is_installed(self.root.as_deref(), &self.env.place, &program.to_string_lossy())
+    }
+
+    fn last_record(&self, session: &Session, is_wanted: impl Fn(&Record) -> bool) -> Option<Record> {
+        let mut last = None;
+        let read = journal::for_each_of_session(&self.state.journal(), session.id.as_str(), |record| {
+            if is_wanted(&record) {
+                last = Some(record);
+            }
+        });
+        read.ok().and(last)
+    }
+
+    /// The numbers that a hook was told last: some hosts write no transcript that Tidegate reads.
+    fn told_to_hooks(&self, session: &Session) -> Option<Meter> {
+        let since = session.marks.session.boundary.unwrap_or_default();
+        let time = |record: &Record| Millis::from_iso(&record.at).filter(|at| *at >= since);
+        let used = |record: &Record| record.meter.as_ref().and_then(|meter| meter.used);
+        let record = self.last_record(session, |record| used(record).is_some() && time(record).is_some())?;
+        let (at, meter) = (time(&record)?, record.meter?);
+        let window = meter.window.map(|tokens| Window { tokens, compact_at: meter.compact_at });
+        let reading = Reading { used: meter.used?, window, source: Source::Payload, at, outgrown: None };
+        Some(Meter::StaleByOne(reading))
+    }
+
+    /// The agent of a session, as in records: the writer of its transcript, else the caller of its last hook.
+    pub(crate) fn host_of(&self, session: &Session) -> String {
+        let path = session.marks.session.transcript.as_deref().map(Path::new);
+        if let Some(host) = path.and_then(transcript::find_writer) {
+            return host.name().to_owned();
+        }
+        let last = self.last_record(session, |record| record.backend.is_none());
+        last.map_or_else(|| Host::default().name().to_owned(), |record| record.host)
     }
 }
 
@@ -285,6 +331,12 @@ fn how_to_begin(here: &Here) -> Bilingual {
         both!(
             "Tidegate is installed here: start `claude` in this project and send a prompt",
             "Tidegate はインストール済みです。このプロジェクトで `claude` を起動し、プロンプトを送ってください"
+        )
+    } else if let Some(hooks) = HOSTS.iter().find(|hooks| here.has_hooks_of(hooks)) {
+        both!(
+            "Tidegate is installed here for {host}: send it a prompt in this project. `tidegate doctor` shows whether it runs the hooks",
+            "{host} 用にインストール済みです。このプロジェクトで {host} にプロンプトを送ってください。フックが動いているかは `tidegate doctor` でわかります",
+            host = hooks.title()
         )
     } else {
         both!(

@@ -20,6 +20,7 @@ use super::record_words::{headline, passed_check, subject};
 use crate::bilingual::{Bilingual, both, count_en};
 use crate::config_words::describe_problem;
 use crate::error::CliError;
+use crate::host::agent_name;
 use crate::local_time::LocalClock;
 use crate::print;
 use crate::print::page::Page;
@@ -334,9 +335,10 @@ fn add_outcome(page: &mut Page, record: &Record) {
 
 /// Texts as they were given, each once.
 fn add_texts(page: &mut Page, record: &Record) {
+    let agent = agent_name(&record.host);
     let texts = [
         (both!("Tidegate told you", "あなたへのメッセージ"), &record.said.user),
-        (both!("Tidegate told Claude", "Claude へのメッセージ"), &record.said.model),
+        (both!("Tidegate told {agent}", "{agent} へのメッセージ"), &record.said.model),
     ];
     for (whom, text) in texts {
         if let Some(text) = text {
@@ -352,6 +354,7 @@ fn add_texts(page: &mut Page, record: &Record) {
 
 /// Policies that did not decide, with texts that were not given.
 fn add_policies(page: &mut Page, record: &Record) {
+    let agent = agent_name(&record.host);
     let others: Vec<&VerdictRecord> =
         record.verdicts.iter().filter(|verdict| !is_deciding(record, verdict)).collect();
     if others.is_empty() {
@@ -370,15 +373,16 @@ fn add_policies(page: &mut Page, record: &Record) {
         if !verdict.because.is_empty() {
             text = text + data(": ") + reason_words::because(&verdict.because);
         }
-        let (claude, you) = if verdict.shadow {
+        let (to_agent, you) = if verdict.shadow {
             (
-                both!("would have told Claude", "Claude に伝えるはずだった文"),
+                both!("would have told {agent}", "{agent} に伝えるはずだった文"),
                 both!("would have told you", "あなたに伝えるはずだった文"),
             )
         } else {
-            (both!("for Claude", "Claude 向け"), both!("for you", "あなた向け"))
+            (both!("for {agent}", "{agent} 向け"), both!("for you", "あなた向け"))
         };
-        let texts = [(&claude, &verdict.reason), (&claude, &verdict.says.model), (&you, &verdict.says.user)];
+        let texts =
+            [(&to_agent, &verdict.reason), (&to_agent, &verdict.says.model), (&you, &verdict.says.user)];
         for (label, said) in texts {
             if let Some(said) = said.as_deref().map(str::trim).filter(|said| !is_given(said)) {
                 text = text + data("\n") + label.clone() + data(format!(": {said}")).dim();
@@ -422,7 +426,10 @@ fn add_facts(page: &mut Page, record: &Record) {
         (record.person == Person::Absent)
             .then(|| both!("absent: the run is unattended", "いません（無人の実行です）").into()),
     );
-    fact(both!("context", "コンテキスト"), record.meter.as_ref().map(describe_reading));
+    fact(
+        both!("context", "コンテキスト"),
+        record.meter.as_ref().map(|meter| describe_reading(meter, &record.host)),
+    );
     for (by, off) in [("TIDEGATE_OFF", &record.off), ("tidegate off", &record.off_by_command)] {
         let list = off.join(", ");
         fact(

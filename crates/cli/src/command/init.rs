@@ -122,10 +122,10 @@ pub(crate) fn run(args: &Args) -> Outcome {
     if let Some(code) = consent::to_a_preset(&target, args)? {
         return Ok(code);
     }
-    if target.other_host().is_some() && (args.status_line || !args.with.is_empty()) {
+    if target.other_host().is_some() && args.status_line {
         return Err(CliError::new(both!(
-            "--with and --status-line are for Claude Code",
-            "--with と --status-line は Claude Code 用です"
+            "--status-line is for Claude Code",
+            "--status-line は Claude Code 用です"
         )));
     }
     let planned = plan::plan_init(&target, &choice, &open_records(&target)?)?;

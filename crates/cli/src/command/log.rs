@@ -16,6 +16,7 @@ use super::journal::show_records;
 use super::record_filter::{check_policy, check_session};
 use super::record_words::{headline, reason_text, said_text};
 use crate::bilingual::both;
+use crate::host::agent_name;
 use crate::local_time::LocalClock;
 use crate::print;
 use crate::print::page::Page;
@@ -127,7 +128,8 @@ fn add_record(page: &mut Page, record: &Record, args: &Args, clock: &LocalClock,
         text = text + data("\n") + prose(&format!("  {}", cut_to(&one_line(&said), LONGEST))).dim();
     }
     if let Some(reason) = reason_text(record) {
-        let whom = Text::from(both!("  To Claude: ", "  Claude へ: "));
+        let agent = agent_name(&record.host);
+        let whom = Text::from(both!("  To {agent}: ", "  {agent} へ: "));
         text = text + data("\n") + (whom + prose(&cut_to(&one_line(&reason), LONGEST))).dim();
     }
     page.pairs([(data(time).dim(), text)]);

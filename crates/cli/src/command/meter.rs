@@ -3,11 +3,14 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use tidegate_core::host::Host;
 use tidegate_core::meter::{NoReading, short_tokens};
 use tidegate_core::pipeline::record::MeterRecord;
+use tidegate_state::host::transcript::find_writer;
 
 use super::Outcome;
 use crate::bilingual::{Bilingual, both, count_en};
+use crate::host::agent_name;
 use crate::print;
 use crate::print::page::Page;
 use crate::print::text::{Text, data};
@@ -44,19 +47,23 @@ pub(crate) fn run(args: &Args) -> Outcome {
     };
     let (meter, forecast) = here.meter(session.as_ref(), args.transcript.as_deref());
     let record = MeterRecord::from_meter(&meter, forecast, here.now);
+    let host = match (&session, &args.transcript) {
+        (Some(session), _) => here.host_of(session),
+        (None, path) => path.as_deref().and_then(find_writer).unwrap_or_default().name().to_owned(),
+    };
     if args.json {
         print::json(&record);
     } else {
         let mut page = Page::new();
-        page.pairs([(both!("context", "コンテキスト").into(), describe_reading(&record))]);
+        page.pairs([(both!("context", "コンテキスト").into(), describe_reading(&record, &host))]);
         page.print();
     }
     Ok(if record.used.is_some() { ExitCode::SUCCESS } else { ExitCode::from(UNKNOWN) })
 }
 
 /// For people, in lines: the number, what is left, where it comes from.
-pub(crate) fn describe_reading(meter: &MeterRecord) -> Text {
-    let Some(used) = meter.used else { return describe_unknown(meter) };
+pub(crate) fn describe_reading(meter: &MeterRecord, host: &str) -> Text {
+    let Some(used) = meter.used else { return describe_unknown(meter, host) };
     let (Some(window), Some(percent), Some(left)) = (meter.window, meter.used_pct, meter.left) else {
         return Text::from(both!(
             "{used} tokens used; the size of the window is not known",
@@ -71,31 +78,32 @@ pub(crate) fn describe_reading(meter: &MeterRecord) -> Text {
         _ => data(bar).good(),
     };
     bar + both!(" {percent}% of {window} tokens used", " {window}トークン中{percent}%使用")
-        + describe_rest(meter, left)
+        + describe_rest(meter, left, Host::title(host))
         + describe_source(meter)
 }
 
-fn describe_unknown(meter: &MeterRecord) -> Text {
+fn describe_unknown(meter: &MeterRecord, host: &str) -> Text {
+    let agent = agent_name(host);
     let why = meter.unknown.as_deref().unwrap_or_default();
     Text::from(if why == NoReading::NothingYet.to_string() {
-        both!("not known yet: Claude has not answered", "まだわかりません（Claude の回答がまだありません）")
+        both!("not known yet: {agent} has not answered", "まだわかりません（{agent} の回答がまだありません）")
     } else {
         both!("not known: {why}", "わかりません: {why}")
     })
     .dim()
 }
 
-fn describe_rest(meter: &MeterRecord, left: u64) -> Bilingual {
+fn describe_rest(meter: &MeterRecord, left: u64, host: &str) -> Bilingual {
     let left = short_tokens(left);
     let Bilingual { en, ja } = describe_turns(meter).unwrap_or_default();
     match meter.compact_at {
         Some(_) => both!(
-            "\n{left} tokens left before Claude Code compacts{en}",
-            "\nClaude Code の圧縮まで残り{left}トークン{ja}"
+            "\n{left} tokens left before {host} compacts{en}",
+            "\n{host} の圧縮まで残り{left}トークン{ja}"
         ),
         None => both!(
-            "\n{left} tokens left in the window{en}; Claude Code does not compact by itself",
-            "\n残り{left}トークン{ja}（Claude Code は自動では圧縮しません）"
+            "\n{left} tokens left in the window{en}; {host} does not compact by itself",
+            "\n残り{left}トークン{ja}（{host} は自動では圧縮しません）"
         ),
     }
 }
@@ -112,7 +120,8 @@ fn describe_turns(meter: &MeterRecord) -> Option<Bilingual> {
 
 fn describe_source(meter: &MeterRecord) -> Text {
     let Bilingual { en, ja } = match meter.source.as_deref() {
-        Some("bridge" | "payload") => both!("the status line", "ステータスライン"),
+        Some("bridge") => both!("the status line", "ステータスライン"),
+        Some("payload") => both!("what the agent told a hook", "フックに伝えられた数値"),
         Some("boundary") => both!("the compaction's own estimate", "圧縮時の見積もり"),
         _ => both!("the transcript", "会話の記録"),
     };

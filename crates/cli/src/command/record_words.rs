@@ -9,6 +9,7 @@ use tidegate_core::text::one_line::one_line;
 
 use crate::approval::APPROVED;
 use crate::bilingual::{Bilingual, both};
+use crate::host::agent_name;
 use crate::print::text::Text;
 
 /// What Claude wanted to do when Tidegate was asked.
@@ -116,19 +117,19 @@ fn name_policies(record: &Record, is_meant: impl Fn(&VerdictRecord) -> bool) -> 
 }
 
 fn describe_command(record: &Record) -> Text {
-    let command = one_line(&record.event);
+    let (command, agent) = (one_line(&record.event), agent_name(&record.host));
     // A person can name a session, too: only an approval says that its agent ran the command.
     let is_approved = record.cause.as_deref().is_some_and(|cause| cause.starts_with(APPROVED));
     let is_there = record.person == Person::There;
     Text::from(match (is_there, record.session.is_some() && (is_approved || !is_there)) {
         (true, true) => {
             both!(
-                "Claude ran `{command}`, which you approved",
-                "あなたの承認で Claude が `{command}` を実行しました"
+                "{agent} ran `{command}`, which you approved",
+                "あなたの承認で {agent} が `{command}` を実行しました"
             )
         }
         (true, false) => both!("You ran `{command}`", "あなたが `{command}` を実行しました"),
-        (false, true) => both!("Claude ran `{command}`", "Claude が `{command}` を実行しました"),
+        (false, true) => both!("{agent} ran `{command}`", "{agent} が `{command}` を実行しました"),
         (false, false) => {
             both!("`{command}` was run without a person", "`{command}` が人の操作なしで実行されました")
         }
@@ -145,7 +146,11 @@ fn describe_compaction(record: &Record) -> Option<Text> {
         ),
         Some(back) => both!(
             "Compaction: the summary kept {kept} of {of} facts, given back {back}",
-            "圧縮: 要約には残すべき事実{of}件中{kept}件が残り、{back}件を Claude に戻しました"
+            "圧縮: 要約には残すべき事実{of}件中{kept}件が残り、{back}件を {agent} に戻しました",
+            kept = kept,
+            of = of,
+            back = back,
+            agent = agent_name(&record.host)
         ),
     });
     let has_all = kept + given_back.unwrap_or_default() >= of;
@@ -155,10 +160,11 @@ fn describe_compaction(record: &Record) -> Option<Text> {
 fn describe_texts(record: &Record) -> Option<Text> {
     let speaks = |verdict: &VerdictRecord| verdict.says.model.is_some() || verdict.says.user.is_some();
     let Bilingual { en, ja } = name_policies(record, speaks);
+    let agent = agent_name(&record.host);
     Some(Text::from(match (&record.said.user, &record.said.model) {
-        (Some(_), Some(_)) => both!("{en} told you and Claude", "{ja}があなたと Claude に伝えました"),
+        (Some(_), Some(_)) => both!("{en} told you and {agent}", "{ja}があなたと {agent} に伝えました"),
         (Some(_), None) => both!("{en} told you", "{ja}があなたに伝えました"),
-        (None, Some(_)) => both!("{en} told Claude", "{ja}が Claude に伝えました"),
+        (None, Some(_)) => both!("{en} told {agent}", "{ja}が {agent} に伝えました"),
         (None, None) => return None,
     }))
 }
@@ -168,8 +174,9 @@ fn describe_deeds(record: &Record) -> Option<Text> {
     let did = &record.did;
     if did.verified == ["skill"] {
         return Some(Text::from(both!(
-            "Claude invoked the verification skill; no check ran",
-            "Claude が検証スキルを呼び出しました（検証の実行はありません）"
+            "{agent} invoked the verification skill; no check ran",
+            "{agent} が検証スキルを呼び出しました（検証の実行はありません）",
+            agent = agent_name(&record.host)
         )));
     }
     if !did.verified.is_empty() {

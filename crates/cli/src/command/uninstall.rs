@@ -5,8 +5,12 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
+use tidegate_core::host::Host;
+
 use super::Outcome;
 use crate::bilingual::{Bilingual, both};
+use crate::host::claude_code::settings_file::read_text;
+use crate::host::registered::{HOSTS, HostHooks};
 use crate::install::arguments::{InstallReport, InstallTarget};
 use crate::install::purge;
 use crate::install::remains::Remains;
@@ -73,6 +77,35 @@ pub(crate) fn run(args: &Args) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
+/// With the hosts that have an install there, if the person named another.
+fn not_installed(page: &mut Page, target: &Target, en: &str, ja: &str) {
+    let Some(host) = target.host else {
+        page.paragraph(both!(
+            "Tidegate is not installed in {en}.",
+            "Tidegate は {ja} にインストールされていません。"
+        ));
+        return;
+    };
+    page.paragraph(both!(
+        "Tidegate is not installed for {host} in {en}.",
+        "{host} 用の Tidegate は {ja} にインストールされていません。",
+        host = Host::title(host.name())
+    ));
+    let place = if target.is_user { "--user " } else { "" };
+    let calls = |hooks: &&&HostHooks| {
+        let text = target.hooks_of(hooks).and_then(|place| read_text(&place.file));
+        text.is_some_and(|text| hooks.has_ours(&text, &target.call))
+    };
+    for hooks in HOSTS.iter().filter(calls) {
+        let command = format!("tidegate uninstall {place}--host {}", hooks.host.name());
+        page.paragraph(both!(
+            "It is installed for {other} there: `{command}` removes that.",
+            "{other} 用にはインストールされています。外すには `{command}`",
+            other = hooks.title()
+        ));
+    }
+}
+
 /// `left`: what a deletion of everything recorded left.
 fn page_of(
     args: &Args,
@@ -93,10 +126,7 @@ fn page_of(
     };
     let Bilingual { en, ja } = place;
     match summary::list_changes(steps, target) {
-        changes if changes.is_empty() => page.paragraph(both!(
-            "Tidegate is not installed in {en}.",
-            "Tidegate は {ja} にインストールされていません。"
-        )),
+        changes if changes.is_empty() => not_installed(&mut page, target, &en, &ja),
         changes if args.report.dry_run => {
             page.paragraph(both!(
                 "`tidegate uninstall` would change this in {en}:",

@@ -21,8 +21,9 @@ $ tidegate init --host opencode        # and for opencode
 $ tidegate uninstall --host codex
 ```
 
-`tidegate init` without `--host` is for Claude Code, and names the other agents that you use. `doctor` checks each agent that has
-Tidegate's hooks.
+`tidegate init` without `--host` is for Claude Code, and names the other agents that you use. `--preset` and `--with` work for
+every agent. `doctor` checks each agent that has Tidegate's hooks. It fails if the program of the hooks is missing, if hooks are
+gone or there twice, and if the agent does not run them.
 
 ## What works where
 
@@ -42,6 +43,8 @@ Tested with Codex 0.166.0.
   trust Tidegate's hooks. Tidegate never writes that trust itself. `tidegate doctor` reads it and fails while a hook is skipped.
 - Hooks go to `.codex/hooks.json` of the project or of your home (`CODEX_HOME`), the MCP server to `config.toml` next to it, the
   skills to `skills`. Codex reads a project's files only in a project that it trusts.
+- Codex runs no hook while `hooks = false` is in `[features]`. It refuses a whole `hooks.json` for one key that it does not
+  know, or that comes twice. `doctor` names both, and `init` does not write into such a file.
 - One patch may edit several files: a denial is for all of them.
 - A patch in a command line (`apply_patch <<'EOF'`) waits for the same skills. Codex applies it itself and reports no end: Tidegate
   reads from the session's file that it was applied. Paths in it count from the session's folder until then.
@@ -60,6 +63,11 @@ Tested with Copilot CLI 1.0.102.
 
 - Hooks go to `.github/hooks/tidegate.json` of the project or to `hooks/tidegate.json` of your `~/.copilot` (`COPILOT_HOME`), the skills
   to `skills` next to `hooks`. Copilot runs a project's hooks only in a folder that you trust.
+- **If the program is missing, Copilot denies every edit**: it takes each hook that fails for a denial. Run `tidegate uninstall --host
+  copilot` before you delete the program. `doctor` says so if it is gone. The entries start the program without a shell, which no
+  other agent can misread, so they have no way to pass by themselves.
+- `disableAllHooks` in `.github/copilot/settings.json`, `settings.local.json` next to it or your own `settings.json` switches all hooks
+  off. `doctor` names the file.
 - The MCP server goes to `~/.copilot/mcp-config.json`, with `--user` only: a project has no such file of your own.
 - Copilot also calls hooks of `.claude/settings.json` and `.claude/settings.local.json` in a project. Tidegate's hooks there check it, too.
 - An exit status counts only if it is in the last line of a command's output, where Copilot writes it, and if Copilot calls the result a
@@ -81,7 +89,7 @@ Tested with Copilot CLI 1.0.102.
 Tested with Qwen Code 0.24.4.
 
 - Hooks and the MCP server go to `.qwen/settings.json` of the project or of your home (`QWEN_HOME`), the skills to `skills` next to
-  it. Qwen Code reads a project's settings only in a folder that it trusts.
+  it. Qwen Code reads a project's settings only in a folder that it trusts. Comments in them stay.
 - The plugin works in Qwen Code, too: it reads the hooks for Claude Code. Use either the plugin or `init --host qwen`.
 - `used` counts the last answer, too, as Qwen Code does when it decides to compact. The window is the one that it writes into its
   chat record, else its own default of 200,000 tokens.
@@ -100,6 +108,8 @@ a shell, and registers the MCP server.
 
 - Without the program opencode works on, and the next tool result says once that nothing is gated. With a program that fails, hangs, says
   nothing or something else, edits are denied; a subagent may still start.
+- `init` refuses to replace another plugin of that name. `uninstall` removes the plugin; if you changed it, a copy stays in
+  Tidegate's state folder.
 - A plugin hears that a turn has ended, and cannot block it. If a check is missing, the reason becomes the next prompt.
   `opencode run` may end before that.
 - The window is the part that opencode fills before it compacts. opencode counts an answer after its tools have run, so `used` is

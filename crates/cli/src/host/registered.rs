@@ -9,9 +9,12 @@ use tidegate_core::host::Host;
 use tidegate_state::place::PlaceEnv;
 
 use super::claude_code::registrations::{Caller, OwnEntry, Registration, is_ours};
-use super::claude_code::{settings_file, settings_text};
+use super::claude_code::settings_file::{self, Scope};
+use super::claude_code::settings_text;
 use super::{codex, copilot, opencode, qwen};
 use crate::bilingual::Bilingual;
+use crate::json_text::Fault;
+use crate::path::is_same_place;
 
 /// The hooks of a host, and the files that have them.
 #[derive(Debug)]
@@ -23,6 +26,8 @@ pub(crate) struct HostHooks {
     pub(crate) in_home: &'static str,
     /// The person's folder of the host, below the home directory.
     pub(crate) home: &'static str,
+    /// Other folders there that it makes.
+    pub(crate) other_folders: &'static [&'static str],
     /// Where it is instead, if this is set.
     pub(crate) home_variable: &'static str,
     /// Its folder in a project.
@@ -34,6 +39,10 @@ pub(crate) struct HostHooks {
     pub(crate) plugin_handler: fn(&[&str]) -> Value,
     /// What a person has to do before the hooks run.
     pub(crate) next: fn() -> Bilingual,
+    /// Why it refuses a whole file of hooks, if it does.
+    pub(crate) fault: fn(&str) -> Option<Fault>,
+    /// A gate that cannot be started denies.
+    pub(crate) denies_without_program: bool,
 }
 
 /// Two rows are the same if they are of one host.
@@ -69,11 +78,30 @@ impl HostHooks {
         }
     }
 
+    /// Its name for people.
+    pub(crate) fn title(&self) -> &'static str {
+        Host::title(self.host.name())
+    }
+
+    /// The project's and the person's, each once.
+    pub(crate) fn files(&self, project: Option<&Path>, place: &PlaceEnv) -> Vec<(Scope, PathBuf)> {
+        let person = self.file(None, place);
+        let project = project.and_then(|project| self.file(Some(project), place));
+        let project =
+            project.filter(|file| person.as_ref().is_none_or(|person| !is_same_place(person, file)));
+        let project = project.map(|file| (Scope::Local, file));
+        project.into_iter().chain(person.map(|file| (Scope::User, file))).collect()
+    }
+
+    /// The host reads this file, in this project or everywhere.
+    pub(crate) fn is_file(&self, file: &Path, project: &Path, place: &PlaceEnv) -> bool {
+        self.files(Some(project), place).iter().any(|(_, known)| is_same_place(known, file))
+    }
+
     /// A file here or of the person has Tidegate's hooks.
     pub(crate) fn is_installed(&self, project: Option<&Path>, place: &PlaceEnv, program: &str) -> bool {
-        let files = [project.and_then(|project| self.file(Some(project), place)), self.file(None, place)];
-        let text = |file: PathBuf| settings_file::read_text(&file);
-        files.into_iter().flatten().filter_map(text).any(|text| self.has_ours(&text, program))
+        let text = |(_, file): (Scope, PathBuf)| settings_file::read_text(&file);
+        self.files(project, place).into_iter().filter_map(text).any(|text| self.has_ours(&text, program))
     }
 
     /// Whether the text of its file calls Tidegate.
@@ -116,7 +144,9 @@ impl HostHooks {
 
     /// The person uses this host.
     pub(crate) fn is_found(&self, place: &PlaceEnv) -> bool {
-        self.person_folder(place).is_some_and(|folder| folder.is_dir())
+        let others =
+            place.home.iter().flat_map(|home| self.other_folders.iter().map(|folder| home.join(folder)));
+        self.person_folder(place).into_iter().chain(others).any(|folder| folder.is_dir())
     }
 }
 

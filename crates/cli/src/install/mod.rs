@@ -129,10 +129,11 @@ pub(crate) fn carry_out(
     if kept != before {
         records.save(&kept).map_err(|error| originals_not_kept(&error.to_string()))?;
     }
-    // Files that no record names: copies of the plugin, settings of other agents.
+    // Files that no record names: copies of the plugin, settings of other agents. And those that go although they were changed.
     for (number, step) in planned.steps.iter().enumerate() {
-        if let Act::Text { old: Some(old), .. } = &step.act
-            && kept.of(&step.place.file).is_none()
+        if let Act::Text { old: Some(old), new } = &step.act
+            && (kept.of(&step.place.file).is_none()
+                || new.is_none() && kept.untouched(&step.place.file, Some(old)).is_none())
         {
             let keeping = records.keep_replaced(target.now, number, &step.place.file, old);
             keeping.map_err(|error| originals_not_kept(&error.to_string()))?;

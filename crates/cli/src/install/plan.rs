@@ -210,10 +210,11 @@ fn plan_other_host(
     if hooks.host == Host::OpenCode {
         opencode::plan::plan_shim(target, &mut plan)?;
     } else if let Some(place) = target.hooks_of(hooks) {
+        refuse_unread(&place, hooks)?;
         let entries = Entries { hooks: Some(Caller::OfHost(hooks, &target.call)), status_line: false };
         claude_code::plan::plan_settings(target, place, &entries, both!("hooks", "フック"), &mut plan)?;
     }
-    claude_code::plan::plan_skills_of(target, hooks, records, choice.is_strict, &mut plan)?;
+    claude_code::plan::plan_skills_of(target, hooks, records, choice, &mut plan)?;
     if hooks.host == Host::Codex {
         codex::plan::plan_server(target, &mut plan)?;
     }
@@ -228,6 +229,19 @@ fn plan_other_host(
     Ok(plan)
 }
 
+/// Hooks in a file that the host does not read would never run.
+fn refuse_unread(place: &Place, hooks: &HostHooks) -> Result<(), CliError> {
+    let text = place.read()?.unwrap_or_default();
+    let is_blank = text.trim_start_matches('\u{feff}').trim().is_empty();
+    let Some(fault) = (hooks.fault)(&text).filter(|_| !is_blank) else { return Ok(()) };
+    let hint = both!(
+        "{host} reads no hooks from this file; correct it, then run this again; nothing was changed",
+        "{host} はこのファイルのフックを読み込みません。直して、もう一度実行してください。何も変更していません",
+        host = hooks.title()
+    );
+    Err(place.refused(&fault, hint))
+}
+
 /// Of the host that was named, or of all.
 fn plan_other_hosts_back(target: &Target, records: &Records, plan: &mut Plan) -> Result<bool, CliError> {
     let mut removed = false;
@@ -236,7 +250,7 @@ fn plan_other_hosts_back(target: &Target, records: &Records, plan: &mut Plan) ->
         let is_there = claude_code::settings_file::read_text(&place.file)
             .is_some_and(|text| hooks.has_ours(&text, &target.call));
         if hooks.host == Host::OpenCode {
-            removed |= opencode::plan::plan_shim_back(target, plan)?;
+            removed |= opencode::plan::plan_shim_back(target, records, plan)?;
         } else if is_there || plan.record.of(&place.file).is_some() {
             removed |= claude_code::plan::plan_settings_back(target, place, plan)?;
         }
@@ -523,7 +537,11 @@ pub(crate) fn plan_uninstall(target: &Target, records: &Records) -> Result<Plan,
     } else {
         claude_code::plan::plan_shipped_back(target, records, &mut plan)?;
         plan_gitignore_back(target, &mut plan)?;
-        plan_exclude_back(target, records, &mut plan)?;
+        if other_hosts_files(target, &plan).is_empty() {
+            plan_exclude_back(target, records, &mut plan)?;
+        } else {
+            plan_exclude(target, &mut plan)?;
+        }
         if removed && !target.is_user {
             let context = target.in_host_folder("context");
             plan.folders.extend(context.file.ancestors().map(Path::to_owned));
@@ -648,8 +666,9 @@ fn plan_link_back(
         return Ok(());
     }
     let others = records.others(&target.root).into_iter().flat_map(|record| record.files);
-    let here =
-        [Some(target.own_settings()), target.shared_settings()].into_iter().flatten().map(|place| place.file);
+    let of_others = HOSTS.iter().map(|hooks| target.hooks_of(hooks));
+    let here = [Some(target.own_settings()), target.shared_settings()].into_iter().chain(of_others);
+    let here = here.flatten().map(|place| place.file);
     let others: Vec<PathBuf> =
         others.filter(|kept| kept.kind == Kind::Settings).map(|kept| kept.file).collect();
     let is_lost = others.iter().any(|file| claude_code::settings_file::read_text(file).is_none());

@@ -8,11 +8,13 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use tidegate_core::host::Host;
 use tidegate_memory::memory::MemoryHome;
 use tidegate_state::file::bounded;
 use tidegate_state::file::lock::{self, LockMode};
 use tidegate_state::layout::{self, STATE_FILES};
 
+use super::place::Place;
 use super::plan::Plan;
 use super::record::{Kind, Records};
 use super::remains::{Remains, WORKTREE_NOTES};
@@ -21,7 +23,10 @@ use super::target::Target;
 use crate::bilingual::{Bilingual, both};
 use crate::config_words::describe_file_fault;
 use crate::error::CliError;
+use crate::host::claude_code::settings_file::Scope;
 use crate::host::claude_code::{plugin, settings_text, warnings};
+use crate::host::opencode;
+use crate::host::registered::{HOSTS, HostHooks};
 use crate::json_text::Document;
 use crate::path::{is_own, is_same_place};
 use crate::shell::quote_path;
@@ -99,6 +104,8 @@ pub(crate) fn check_gone(target: &Target, plan: &Plan) -> Result<(), CliError> {
 struct Install {
     root: PathBuf,
     file: PathBuf,
+    /// Of another host than Claude Code.
+    host: Option<&'static HostHooks>,
     /// By this very uninstall.
     is_cleared: bool,
 }
@@ -123,6 +130,11 @@ impl Install {
         let Ok(text) = String::from_utf8(bytes) else {
             return InstallState::Unknown("not UTF-8".to_owned());
         };
+        // A script, not JSON.
+        if self.host.is_some_and(|hooks| hooks.host == Host::OpenCode) {
+            let is_used = opencode::is_shim(&text) && !self.is_cleared;
+            return if is_used { InstallState::Used } else { InstallState::Gone };
+        }
         if let Some(wrapper) = settings_text::find_wrappers(&text, program).into_iter().next() {
             return InstallState::Wrapped(wrapper);
         }
@@ -137,25 +149,38 @@ impl Install {
     }
 
     fn way_out(&self, target: &Target) -> String {
+        let host = self.host.map(|hooks| format!(" --host {}", hooks.host.name())).unwrap_or_default();
         if target.env.place.host().is_some_and(|host| is_same_place(&host, &self.root)) {
-            return "tidegate uninstall --user".to_owned();
+            return format!("tidegate uninstall --user{host}");
         }
-        let shared = if self.file.ends_with("settings.json") { " --shared" } else { "" };
-        format!("tidegate uninstall --project {}{shared}", quote_path(&self.root))
+        let is_shared = self.host.is_none() && self.file.ends_with("settings.json");
+        let shared = if is_shared { " --shared" } else { "" };
+        format!("tidegate uninstall --project {}{shared}{host}", quote_path(&self.root))
     }
 }
 
 /// Of all records, and of this project and its person, each file once.
 fn list_installs(target: &Target, records: &Records) -> Vec<Install> {
+    let place = &target.env.place;
     let here = [Some(target.own_settings()), target.shared_settings()];
     let here = here.into_iter().flatten().map(|place| (target.root.clone(), place.file));
-    let user = target.env.place.host().map(|host| (host.clone(), host.join("settings.json")));
-    let cleared = [Some(target.own_settings()), target.shared_settings().filter(|_| target.shared)];
-    let is_cleared = |file: &Path| cleared.iter().flatten().any(|place| is_same_place(&place.file, file));
+    let user = place.host().map(|host| (host.clone(), host.join("settings.json")));
+    let project = (!target.is_user).then_some(target.root.as_path());
+    let of_others = HOSTS.iter().flat_map(|hooks| hooks.files(project, place)).map(|(scope, file)| {
+        let root = place.host().filter(|_| scope == Scope::User);
+        (root.unwrap_or_else(|| target.root.clone()), file)
+    });
+    let is_named = |host: Host| target.host.is_none_or(|named| named == host);
+    let own = [Some(target.own_settings()), target.shared_settings().filter(|_| target.shared)];
+    let own = own.into_iter().filter(|_| is_named(Host::ClaudeCode));
+    let others = HOSTS.iter().filter(|hooks| is_named(hooks.host)).map(|hooks| target.hooks_of(hooks));
+    let cleared: Vec<Place> = own.chain(others).flatten().collect();
     let mut installs: Vec<Install> = Vec::new();
-    for (root, file) in here.chain(user).chain(records.settings()) {
+    for (root, file) in here.chain(user).chain(of_others).chain(records.settings()) {
         if !installs.iter().any(|known| is_same_place(&known.file, &file)) {
-            installs.push(Install { is_cleared: is_cleared(&file), root, file });
+            let is_cleared = cleared.iter().any(|place| is_same_place(&place.file, &file));
+            let host = HOSTS.iter().copied().find(|hooks| hooks.is_file(&file, &root, place));
+            installs.push(Install { is_cleared, root, file, host });
         }
     }
     installs

@@ -196,9 +196,13 @@ impl Records {
             .min()
     }
 
+    pub(crate) fn folder_of_replaced(&self) -> PathBuf {
+        self.folder.join("replaced")
+    }
+
     /// Backup of a file that no record will restore.
     pub(crate) fn keep_replaced(&self, now: Millis, number: usize, file: &Path, old: &str) -> io::Result<()> {
-        let folder = self.folder.join("replaced");
+        let folder = self.folder_of_replaced();
         make_private(&folder)?;
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         replace::durable(&folder.join(format!("{}-{number}-{name}", now.0)), old.as_bytes())

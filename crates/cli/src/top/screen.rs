@@ -10,6 +10,7 @@ use tidegate_core::pipeline::record::MeterRecord;
 use tidegate_core::text::cut::cut_to;
 use tidegate_core::text::hidden::show_name;
 use tidegate_core::text::one_line::one_line;
+use tidegate_core::text::short_id::short_id;
 use tidegate_core::time::Millis;
 
 use super::board::{Board, Cover, SessionRow};
@@ -75,9 +76,10 @@ fn draw_list(frame: &mut Frame<'_>, area: Rect, board: &Board, clock: &LocalCloc
     }
     let columns = Columns::of(area);
     let rows = board.rows.iter().map(|row| list_row(row, board, clock, columns));
+    let of_ids = board.rows.iter().map(|row| short_id(&row.id).chars().count()).max().unwrap_or_default();
     let mut widths = vec![
         Constraint::Fill(2),
-        Constraint::Length(9),
+        Constraint::Length(of_ids.max(8) as u16 + 1),
         Constraint::Length(14),
         Constraint::Length(7),
         Constraint::Length(12),
@@ -106,7 +108,7 @@ fn list_row<'a>(row: &'a SessionRow, board: &Board, clock: &LocalClock, columns:
     let style = if row.is_open { Style::new() } else { Style::new().dim() };
     let mut cells = vec![
         Cell::from(show_name(name).into_owned()),
-        Cell::from(show_name(&row.id.chars().take(8).collect::<String>()).into_owned()),
+        Cell::from(show_name(short_id(&row.id)).into_owned()),
         Cell::from(bar),
         Cell::from(left),
         Cell::from(unchecked),

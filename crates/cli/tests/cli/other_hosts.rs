@@ -237,3 +237,93 @@ fn the_plugin_for_opencode_comes_and_goes() {
     let _ = sandbox.run(&["uninstall", "--host", "opencode", "--project", &project]);
     assert_eq!(fs::read_to_string(&file).expect("a file"), "export const Mine = 1\n");
 }
+
+/// A plugin's numbers are all that Tidegate has: opencode writes no transcript.
+#[test]
+fn status_shows_what_opencodes_plugin_told() {
+    let sandbox = Sandbox::new();
+    let project = sandbox.project();
+    let event = |name: &str, more: Value| {
+        let mut more = more;
+        more["cwd"] = json!(project);
+        let payload = opencode(name, &more).to_string();
+        let said = sandbox.run_with(&["hook", "--event", name, "--host", "opencode"], payload.as_bytes());
+        assert_eq!(said.code, Some(0), "{said:?}");
+    };
+    event("SessionStart", json!({ "source": "startup" }));
+    let status = || serde_json::from_str::<Value>(sandbox.run(&["status", "--json"]).ok()).expect("JSON");
+    assert_eq!(status()["meter"].get("used"), None, "nothing is known yet");
+    let words = unfold(sandbox.run(&["status"]).ok());
+    assert!(words.contains("opencode has not answered") && !words.contains("Claude"), "{words}");
+    event(
+        "UserPromptSubmit",
+        json!({ "prompt": "go", "author": "person", "used": 40_000, "window": 100_000 }),
+    );
+    event("PostToolUse", json!({ "tool_name": "bash", "tool_input": { "command": "true" }, "exit": 0 }));
+    let meter = status()["meter"].clone();
+    assert_eq!((&meter["used"], &meter["window"]), (&json!(40_000), &json!(100_000)), "{meter}");
+    let words = unfold(sandbox.run(&["status"]).ok());
+    assert!(words.contains("before opencode compacts") && !words.contains("Claude"), "{words}");
+    let words = unfold(sandbox.run(&["meter"]).ok());
+    assert!(
+        words.contains("40% of 100k tokens used") && words.contains("before opencode compacts"),
+        "{words}"
+    );
+    // A compaction ends what was known.
+    event("PostCompact", json!({ "trigger": "auto", "summary": "short" }));
+    event("SessionStart", json!({ "source": "compact" }));
+    assert_eq!(status()["meter"].get("used"), None);
+}
+
+#[test]
+fn commands_name_the_agent_that_is_installed_and_the_one_that_ran() {
+    let sandbox = Sandbox::new();
+    let _ = sandbox.run(&["init", "--host", "qwen"]).ok();
+    let words = unfold(sandbox.run(&["status"]).failed());
+    assert!(words.contains("installed here for Qwen Code") && !words.contains("claude"), "{words}");
+    fs::remove_file(sandbox.home().join(".local/share/tidegate/bin/tidegate")).expect("our link");
+    let doctor = unfold(&sandbox.run(&["doctor"]).stdout);
+    assert!(doctor.contains("--host qwen`") && !doctor.contains("claude"), "{doctor}");
+    let _ = sandbox.run(&["init", "--host", "qwen"]).ok();
+    fs::write(sandbox.project().join("a.rs"), "").expect("a new file");
+    let project = sandbox.project();
+    let event = |name: &str, more: Value| {
+        let mut more = more;
+        more["cwd"] = json!(project);
+        let payload = qwen(name, &more).to_string();
+        sandbox.run_with(&["hook", "--event", name, "--host", "qwen"], payload.as_bytes())
+    };
+    let edit = json!({ "tool_name": "edit", "tool_input": { "file_path": project.join("a.rs") }, "tool_response": {} });
+    let _ = event("SessionStart", json!({ "source": "startup" }));
+    let _ = event("PostToolUse", edit);
+    let stop = event("Stop", json!({ "last_assistant_message": "done", "stop_hook_active": false }));
+    assert!(stop.stdout.contains("block"), "{stop:?}");
+    for command in [&["log"][..], &["explain", "last"], &["status"]] {
+        let words = unfold(sandbox.run(command).ok());
+        assert!(words.contains("Qwen Code") && !words.contains("Claude"), "{command:?}: {words}");
+    }
+}
+
+#[test]
+fn more_skills_come_for_other_hosts_and_the_strict_preset_is_complete() {
+    for (host, folder) in
+        [("codex", ".codex"), ("copilot", ".github"), ("qwen", ".qwen"), ("opencode", ".opencode")]
+    {
+        let sandbox = Sandbox::new();
+        let skills = sandbox.project().join(folder).join("skills");
+        let has = |name: &str| skills.join(name).join("SKILL.md").is_file();
+        let _ = sandbox.run(&["init", "--host", host, "--with", "cycle"]).ok();
+        assert!(has("dev-cycle") && has("compound") && !has("compaction-gates"), "{host}");
+        let _ = sandbox.run(&["init", "--host", host, "--preset", "strict"]).ok();
+        assert!(has("dev-cycle") && has("code-quality-rules"), "{host}: what was asked for before stays");
+        let ran = sandbox.run(&["doctor", "--json"]);
+        let report: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+        let is_wrong = |it: &&Value| it["state"] == "problem" || it["state"] == "warning";
+        let wrong: Vec<&Value> = report["checks"].as_array().into_iter().flatten().filter(is_wrong).collect();
+        // Codex waits for the person's trust; the program under test is not on PATH.
+        let known = |it: &&Value| it["id"] == "codex" || it["id"] == "binary";
+        assert!(wrong.iter().all(known), "{host}: {wrong:#?}");
+        let _ = sandbox.run(&["uninstall", "--host", host]).ok();
+        assert!(!skills.exists(), "{host}");
+    }
+}

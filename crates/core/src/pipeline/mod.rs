@@ -100,8 +100,11 @@ fn report_missing_status_line(facts: &Facts<'_>) -> Ruling {
 }
 
 /// Texts name Tidegate's skills as they are called here: `init` gives one a longer name if the person has another of that
-/// name.
+/// name. In the folders of other hosts they keep their short ones.
 fn name_skills(verdict: &mut Verdict, facts: &Facts<'_>) {
+    if facts.event.host != Host::ClaudeCode {
+        return;
+    }
     let known = || facts.marks.value().map_or(&[][..], |marks| &marks.session.renamed);
     let renamed = facts.session.renamed.as_deref().unwrap_or_else(known);
     if renamed.is_empty() {

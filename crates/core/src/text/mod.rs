@@ -16,6 +16,7 @@ pub mod question;
 pub mod quoted;
 pub mod reserved;
 pub mod search;
+pub mod short_id;
 pub mod skill_name;
 pub mod stem;
 pub mod terminal;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use tidegate_core::text::hidden::is_plain;
+use tidegate_core::text::short_id::short_id;
 
 use crate::error::Result;
 use crate::record::{self, LogSource};
@@ -59,7 +60,7 @@ pub(super) fn teammate(name: &str) -> String {
 }
 
 fn short_session(session: &str) -> String {
-    session.chars().filter(|c| is_plain(*c)).take(8).collect()
+    short_id(session).chars().filter(|c| is_plain(*c)).collect()
 }
 
 /// A hit with its author, if the local store knows one.

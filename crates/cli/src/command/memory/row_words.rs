@@ -1,6 +1,7 @@
 //! Rows of the memory, as people read them.
 
 use tidegate_core::feature::memory::said::shorten_decision;
+use tidegate_core::text::short_id::short_id;
 use tidegate_core::time::Millis;
 use tidegate_memory::act::{DecisionStatus, Standing, author_of_decision, author_of_log, author_of_teammate};
 use tidegate_memory::record::{TopicStatus, is_earlier_wording};
@@ -157,8 +158,7 @@ pub(super) fn describe_author(by: &str) -> Bilingual {
 
 /// The beginning of a log's id is enough to name it.
 pub(super) fn short_uid(uid: &str) -> String {
-    let short: String = uid.chars().take(8).collect();
-    line(&short, 8)
+    line(short_id(uid), 20)
 }
 
 /// `at` as JSON has it.

@@ -17,7 +17,6 @@ use tidegate_core::feature::verification::checks::{CheckKind, Kinds};
 use tidegate_core::feature::verification::required_checks;
 use tidegate_core::feature::verification::verify_stop;
 use tidegate_core::feature::verification::words;
-use tidegate_core::host::Host;
 use tidegate_core::pipeline::record::{MeterRecord, Record};
 use tidegate_core::text::lang::Lang;
 use tidegate_core::text::one_line::one_line;
@@ -602,7 +601,7 @@ fn show(args: &Args) -> Outcome {
     let (switched_off, stepped_down) = list_switches(&here, &session, &records);
     let status = Status {
         session: session.id.to_string(),
-        host: records.last().map_or_else(|| Host::default().name().to_owned(), |record| record.host.clone()),
+        host: here.host_of(&session),
         project: session.marks.session.root.clone(),
         began: session.marks.session.began.map(Millis::iso),
         meter: MeterRecord::from_meter(&meter, forecast, here.now),

@@ -9,6 +9,7 @@ use super::{ShownConstraint, Status, Survived};
 use crate::bilingual::{Bilingual, both, count_en};
 use crate::command::meter::describe_reading;
 use crate::config_words::describe_problem;
+use crate::host::agent_name;
 use crate::host::claude_code::check::skills::describe_preset_skill;
 use crate::local_time::LocalClock;
 use crate::policy_words::describe_policy;
@@ -32,13 +33,16 @@ pub(super) fn status_page(status: &Status, said: PressureLevel, clock: &LocalClo
     if status.host != Host::ClaudeCode.name() {
         row(both!("agent", "エージェント"), data(Host::title(&status.host)));
     }
-    row(both!("context", "コンテキスト"), describe_reading(&status.meter));
+    row(both!("context", "コンテキスト"), describe_reading(&status.meter, &status.host));
     row(both!("warnings", "警告"), describe_warnings(said).into());
     if let Some(text) = describe_compaction(status, clock) {
         row(both!("compaction", "圧縮"), text);
     }
     if !status.constraints.is_empty() {
-        row(both!("constraints", "あなたの制約"), describe_constraints(&status.constraints, clock));
+        row(
+            both!("constraints", "あなたの制約"),
+            describe_constraints(&status.constraints, agent_name(&status.host), clock),
+        );
     }
     if let Some(unverified) = &status.unverified {
         let [missing, enough] = unverified.lines();
@@ -110,9 +114,16 @@ fn add_problems(page: &mut Page, status: &Status, clock: &LocalClock) {
             ),
         );
     }
+    let host = if status.host == Host::ClaudeCode.name() {
+        String::new()
+    } else {
+        format!(" --host {}", status.host)
+    };
     for name in &status.missing_preset_skills {
-        let fix =
-            both!("`tidegate init --with rules` installs it", "`tidegate init --with rules` で入ります");
+        let fix = both!(
+            "`tidegate init{host} --with rules` installs it",
+            "`tidegate init{host} --with rules` で入ります"
+        );
         page.warning(describe_preset_skill(name), Some(fix.into()));
     }
     if status.unguarded {
@@ -198,12 +209,12 @@ fn describe_compaction(status: &Status, clock: &LocalClock) -> Option<Text> {
         both!("{en} ({time})", "{ja}（{time}）")
     });
     let kept = status.survival.as_ref().map(|Survived { kept, of, given_back, .. }| {
-        let facts = count_en(*of, "fact");
+        let (facts, agent) = (count_en(*of, "fact"), agent_name(&status.host));
         match given_back {
             0 => both!("the summary kept {kept} of {facts}", "要約に残った事実は{of}件中{kept}件です"),
             back => both!(
                 "the summary kept {kept} of {facts}, given back {back}",
-                "要約に残った事実は{of}件中{kept}件、Claude に戻した事実は{back}件です"
+                "要約に残った事実は{of}件中{kept}件、{agent} に戻した事実は{back}件です"
             ),
         }
     });
@@ -230,10 +241,10 @@ fn describe_compaction(status: &Status, clock: &LocalClock) -> Option<Text> {
 /// A compaction may lose forty facts; `status --json` has all of them.
 const LOST_SHOWN: usize = 5;
 
-fn describe_constraints(constraints: &[ShownConstraint], clock: &LocalClock) -> Text {
+fn describe_constraints(constraints: &[ShownConstraint], agent: &str, clock: &LocalClock) -> Text {
     let mut text = Text::from(both!(
-        "Claude has to keep to these after a compaction. Drop a wrong one: `tidegate constraints --drop ID`",
-        "圧縮後も Claude が守るべき、あなたの言葉です。誤りを外すには: `tidegate constraints --drop ID`"
+        "{agent} has to keep to these after a compaction. Drop a wrong one: `tidegate constraints --drop ID`",
+        "圧縮後も {agent} が守るべき、あなたの言葉です。誤りを外すには: `tidegate constraints --drop ID`"
     ));
     for constraint in constraints {
         text = text + data("\n") + constraint.line(clock);

@@ -13,7 +13,7 @@ const VERSION: &str = concat!("tidegate ", env!("CARGO_PKG_VERSION"));
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     check_path(seen, found);
-    let init = seen.callable(&seen.init_command(seen.scope()));
+    let init = seen.callable(&seen.init_of_installed());
     let again = || {
         both!(
             "Run `{init}`: it points the link to this program.",

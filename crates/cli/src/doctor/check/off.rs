@@ -22,8 +22,8 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
                     "このシェルでは、TIDEGATE_OFF によって `{name}` がオフです。"
                 ),
                 both!(
-                    "To switch it on again, run `unset TIDEGATE_OFF` before you start Claude Code.",
-                    "オンに戻すには、Claude Code を起動する前に `unset TIDEGATE_OFF` を実行してください。"
+                    "To switch it on again, run `unset TIDEGATE_OFF` before you start the agent.",
+                    "オンに戻すには、エージェントを起動する前に `unset TIDEGATE_OFF` を実行してください。"
                 ),
             );
         }
@@ -66,12 +66,12 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     if seen.env.guard {
         found.warning(
             both!(
-                "TIDEGATE_GUARD is set in this shell. Tidegate checks nothing if you start Claude Code from here.",
-                "このシェルでは TIDEGATE_GUARD が設定されています。ここから起動した Claude Code では、Tidegate は何も確認しません。"
+                "TIDEGATE_GUARD is set in this shell. Tidegate checks nothing if you start an agent from here.",
+                "このシェルでは TIDEGATE_GUARD が設定されています。ここから起動したエージェントでは、Tidegate は何も確認しません。"
             ),
             both!(
-                "Run `unset TIDEGATE_GUARD` before you start Claude Code.",
-                "Claude Code を起動する前に `unset TIDEGATE_GUARD` を実行してください。"
+                "Run `unset TIDEGATE_GUARD` before you start the agent.",
+                "エージェントを起動する前に `unset TIDEGATE_GUARD` を実行してください。"
             ),
         );
     }

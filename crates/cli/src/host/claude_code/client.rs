@@ -11,6 +11,7 @@ use super::settings_command::{self, NameValues, SettingsCommand};
 use super::settings_file::{self, Scope, SettingsFile};
 use crate::doctor::gathered::Gathered;
 use crate::doctor::history;
+use crate::host::registered::{HOSTS, HostHooks};
 use crate::install::record::Records;
 use crate::path::modified_at;
 use crate::program::find_on_path;
@@ -111,6 +112,22 @@ impl Gathered {
         format!("tidegate init {}", self.scope_arguments(scope))
     }
 
+    /// For Claude Code, or for the host that has Tidegate's hooks here instead.
+    pub(crate) fn init_of_installed(&self) -> String {
+        let (project, place) = (self.project.as_deref(), &self.env.place);
+        let is_ours = |hooks: &HostHooks, path: &Path| {
+            settings_file::read_text(path).is_some_and(|text| hooks.has_ours(&text, &self.call))
+        };
+        let of_others = HOSTS.iter().flat_map(|hooks| {
+            let files = hooks.files(project, place).into_iter();
+            files.filter(|(_, path)| is_ours(hooks, path)).map(|(scope, _)| (scope, hooks.host.name()))
+        });
+        match of_others.into_iter().next().filter(|_| !self.has_hooks()) {
+            Some((scope, host)) => format!("{} --host {host}", self.init_command(scope)),
+            None => self.init_command(self.scope()),
+        }
+    }
+
     /// Restores entries of this scope.
     pub(crate) fn repair_command(&self, scope: Scope) -> String {
         // With shared hooks, a person's own file has only the status line.
@@ -131,7 +148,7 @@ impl Gathered {
         }
     }
 
-    fn scope_arguments(&self, scope: Scope) -> String {
+    pub(crate) fn scope_arguments(&self, scope: Scope) -> String {
         let project = self.project.as_deref().map_or_else(|| ".".to_owned(), quote_path);
         match scope {
             Scope::Local => format!("--project {project}"),

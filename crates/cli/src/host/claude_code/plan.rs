@@ -177,19 +177,26 @@ pub(crate) fn plan_shipped_files(
     Ok(())
 }
 
-/// The skills that every install has, in the folder of another host; with `strict` those that it requires.
+/// The skills that every install has, in the folder of another host; those that a person asked for, now or before; with
+/// `strict` those that it requires.
 pub(crate) fn plan_skills_of(
     target: &Target,
     hooks: &HostHooks,
     records: &Records,
-    is_strict: bool,
+    choice: &Choice<'_>,
     plan: &mut Plan,
 ) -> Result<(), CliError> {
     let others = records.others(&target.root);
-    let is_chosen = |skill: &&Skill| skill.part.is_none() || is_strict && skill.part == Some(Part::Rules);
-    for skill in SKILLS.iter().filter(is_chosen) {
+    let is_chosen = |skill: &Skill| {
+        let is_of_strict = choice.is_strict && skill.part == Some(Part::Rules);
+        is_of_strict || skill.part.is_none_or(|part| choice.with.contains(&part))
+    };
+    for skill in SKILLS {
         let path = skill.path(false);
         let Some(place) = target.of_host_folder(hooks, &path) else { continue };
+        if !is_chosen(skill) && plan.record.of(&place.file).is_none() {
+            continue;
+        }
         plan_shipped(place, &others, &path, skill.render(&[]), plan)?;
     }
     Ok(())

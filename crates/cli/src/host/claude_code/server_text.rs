@@ -47,10 +47,15 @@ pub(crate) fn called_program(text: &str, keys: &[String]) -> Option<String> {
 /// Replaces an entry of this name, which the caller knows to be Tidegate's. `None` stands for no file.
 pub(crate) fn add_entry(text: Option<&str>, keys: &[String], entry: &Value) -> Result<String, Fault> {
     let text = text.filter(|text| !is_blank(text)).unwrap_or("{}\n");
-    let document = Document::parse(text)?;
-    if let Some(oddity) = document.oddities.first() {
-        return Err(oddity.clone());
+    match Document::find_fault(text) {
+        Some(fault) => Err(fault),
+        None => put_entry(text, keys, entry),
     }
+}
+
+/// Also into a file with comments, for a host that reads them.
+pub(crate) fn put_entry(text: &str, keys: &[String], entry: &Value) -> Result<String, Fault> {
+    let document = Document::parse(text)?;
     let mut node = &document.root;
     for (at, key) in keys.iter().enumerate() {
         check_object(&document, node)?;

@@ -97,7 +97,7 @@ fn with_server(text: &str, caller: Caller<'_>, around: &EntryContext<'_>) -> Res
         server_text::Found::Theirs => Ok(text.to_owned()),
         server_text::Found::Ours | server_text::Found::Nothing => {
             let entry = json!({ "command": program, "args": ["mcp"] });
-            server_text::add_entry(Some(text), &server_keys(), &entry)
+            server_text::put_entry(text, &server_keys(), &entry)
         }
     }
 }
@@ -202,7 +202,9 @@ fn broken_json(mut fault: Fault) -> Refusal {
 
 /// Refuses files that cannot be edited, or that the host would not read.
 fn check_document(document: &Document<'_>, entries: &Entries<'_>) -> Result<(), Refusal> {
-    if let Some(oddity) = document.oddities.first() {
+    // Another host reads its files in its own way.
+    let is_own = !matches!(entries.hooks, Some(Caller::OfHost(..)));
+    if let Some(oddity) = document.oddities.first().filter(|_| is_own) {
         return Err(Refusal { fault: oddity.clone(), is_unread: true });
     }
     let refuse =

@@ -1,74 +1,82 @@
-//! `doctor`: the hooks in Codex's own files, and whether the person has trusted them.
+//! `doctor`: the hooks in Codex's own files, and whether it runs them: it skips them without a word.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use serde_json::Value;
-use tidegate_core::host::Host;
-
+use super::config::Config;
 use super::registrations::HOOKS;
 use super::trust::{self, Trust};
-use crate::bilingual::both;
+use crate::bilingual::{Bilingual, both};
 use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
 use crate::host::claude_code::registrations::is_ours;
-use crate::host::claude_code::settings_file::read_text;
+use crate::host::claude_code::settings_file::Scope;
+use crate::host::installed::{HookFile, Installed};
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
-    let project = seen.project.as_deref().and_then(|project| HOOKS.file(Some(project), &seen.env.place));
-    let person = HOOKS.file(None, &seen.env.place);
-    let mut files: Vec<PathBuf> = project.into_iter().chain(person).collect();
-    files.dedup();
-    let config = HOOKS.person_folder(&seen.env.place).map(|folder| folder.join("config.toml"));
-    let config = config.as_deref().and_then(read_text).unwrap_or_default();
-    let mut is_installed = false;
-    for file in files {
-        is_installed |= check_file(seen, &file, &config, found);
+    let installed = Installed::find(&HOOKS, seen, found);
+    let config = Config::read(seen.project.as_deref(), &seen.env.place);
+    let is_run = installed.files.is_empty() || check_config(&config, found);
+    for file in &installed.files {
+        let is_complete = installed.check_entries(file, found);
+        if file.scope == Scope::Local && !config.is_trusted() {
+            report_project(seen, &config, found);
+        } else if is_complete && is_run {
+            check_trust(seen, file, &config, found);
+        }
     }
-    if !is_installed && HOOKS.is_found(&seen.env.place) {
-        found.ok(both!("Tidegate is not installed for Codex.", "Codex 用にはインストールされていません。"));
-    }
+    installed.finish(Bilingual::default(), found);
 }
 
-/// Whether the file has any of Tidegate's hooks.
-fn check_file(seen: &Gathered, file: &Path, config: &str, found: &mut Findings) -> bool {
-    let Some(text) = read_text(file) else { return false };
-    let shown = file.display();
-    let Ok(hooks) = serde_json::from_str::<Value>(&text) else {
-        if text.contains("tidegate") {
-            found.problem(
-                both!(
-                    "{shown} is not JSON, so Codex runs none of its hooks.",
-                    "{shown} は JSON ではないため、Codex はフックを実行しません。"
-                ),
-                both!(
-                    "fix the file, then run `tidegate init --host codex`",
-                    "ファイルを直して `tidegate init --host codex` を実行してください"
-                ),
-            );
-        }
-        return false;
-    };
-    let entries = trust::read(file, &hooks, config, &|handler| is_ours(handler, &seen.call));
-    if entries.is_empty() {
-        return false;
-    }
-    let missing = HOOKS.missing_registrations(&hooks, &seen.call);
-    if !missing.is_empty() {
-        let names = missing.join(", ");
+/// Whether Codex runs hooks at all.
+fn check_config(config: &Config, found: &mut Findings) -> bool {
+    if let Some((file, fault)) = config.person.as_ref().and_then(|file| Some((file, file.fault()?))) {
+        let path = file.path.display();
         found.problem(
             both!(
-                "{shown} lacks Tidegate's hooks for {names}.",
-                "{shown} に Tidegate のフック（{names}）がありません。"
+                "{path} is not TOML, so Codex does not start: {fault}.",
+                "{path} は TOML ではないため、Codex は起動しません: {fault}"
             ),
-            both!("run `tidegate init --host codex`", "`tidegate init --host codex` を実行してください"),
+            both!("Correct the file.", "ファイルを直してください。"),
         );
+        return false;
     }
+    let Some(file) = config.find_switch() else { return true };
+    let path = file.path.display();
+    found.problem(
+        both!(
+            "{path} switches Codex's hooks off (`[features]`, `hooks = false`).",
+            "{path} で Codex のフックがオフになっています（`[features]` の `hooks = false`）。"
+        ),
+        both!("Remove that line from the file.", "ファイルからその行を削除してください。"),
+    );
+    false
+}
+
+fn report_project(seen: &Gathered, config: &Config, found: &mut Findings) {
+    let project = seen.project.as_deref().unwrap_or(Path::new(".")).display();
+    let file = config.person.as_ref().map(|file| file.path.display().to_string()).unwrap_or_default();
+    found.problem(
+        both!(
+            "Codex does not trust {project} (`[projects]` in {file}), so it runs none of the hooks there.",
+            "Codex は {project} を信頼していないため、そこのフックを実行しません（{file} の `[projects]`）。"
+        ),
+        both!(
+            "Start `codex` there and trust the folder, then Tidegate's hooks in `/hooks`; only you can.",
+            "そこで `codex` を起動し、フォルダと、`/hooks` にある Tidegate のフックを信頼してください（ご自身でしかできません）。"
+        ),
+    );
+}
+
+/// Whether the person has trusted each of the hooks.
+fn check_trust(seen: &Gathered, file: &HookFile, config: &Config, found: &mut Findings) {
+    let shown = file.path.display();
+    let person = config.person.as_ref().map(|file| file.text.as_str()).unwrap_or_default();
+    let entries = trust::read(&file.path, &file.value(), person, &|handler| is_ours(handler, &seen.call));
     let count = |trust: Trust| entries.iter().filter(|(_, other)| *other == trust).count();
-    let (all, trusted) = (entries.len(), count(Trust::Trusted));
-    let skipped = all - trusted;
-    let open = both!(
-        "start `codex` and trust them in `/hooks`; only you can",
-        "`codex` を起動し、`/hooks` で信頼してください（ご自身でしかできません）"
+    let (all, skipped) = (entries.len(), entries.len() - count(Trust::Trusted));
+    let trust_them = both!(
+        "Start `codex` and trust them in `/hooks`; only you can.",
+        "`codex` を起動し、`/hooks` で信頼してください（ご自身でしかできません）。"
     );
     if count(Trust::Disabled) > 0 {
         found.problem(
@@ -77,35 +85,30 @@ fn check_file(seen: &Gathered, file: &Path, config: &str, found: &mut Findings) 
                 "{shown} の Tidegate のフックは Codex でオフになっています。"
             ),
             both!(
-                "start `codex` and switch them on in `/hooks`",
-                "`codex` を起動し、`/hooks` でオンにしてください"
+                "Start `codex` and switch them on in `/hooks`.",
+                "`codex` を起動し、`/hooks` でオンにしてください。"
             ),
         );
-    } else if trusted < all {
-        let what = if count(Trust::Changed) > 0 {
+    } else if count(Trust::Changed) > 0 {
+        found.problem(
             both!(
                 "Codex skips {skipped} of {all} hooks in {shown}: they are not what you trusted.",
                 "Codex は {shown} のフック {all} 個のうち {skipped} 個を飛ばします。信頼したときと内容が違います。"
-            )
-        } else {
+            ),
+            trust_them,
+        );
+    } else if skipped > 0 {
+        found.problem(
             both!(
                 "Codex skips {skipped} of {all} hooks in {shown} without a word: you have not trusted them yet.",
                 "Codex は {shown} のフック {all} 個のうち {skipped} 個を何も言わずに飛ばします。まだ信頼されていません。"
-            )
-        };
-        found.problem(what, open);
+            ),
+            trust_them,
+        );
     } else {
         found.ok(both!(
             "Codex runs all {all} hooks in {shown}.",
             "Codex は {shown} のフック {all} 個をすべて実行します。"
         ));
     }
-    let is_called = |record: &&tidegate_core::pipeline::record::Record| record.host == Host::Codex.name();
-    if trusted == all && !seen.history.records.iter().any(|record| is_called(&record)) {
-        found.note(both!(
-            "Codex has not called Tidegate in the last days.",
-            "この数日、Codex から Tidegate は呼び出されていません。"
-        ));
-    }
-    true
 }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use tidegate_core::event::EventKind;
 use tidegate_core::host::Host;
 
+use super::hooks_file;
 use crate::bilingual::{Bilingual, both};
 use crate::host::claude_code::registrations::Registration;
 use crate::host::registered::HostHooks;
@@ -15,12 +16,15 @@ pub(crate) static HOOKS: HostHooks = HostHooks {
     in_project: ".codex/hooks.json",
     in_home: "hooks.json",
     home: ".codex",
+    other_folders: &[],
     home_variable: "CODEX_HOME",
     project_home: ".codex",
     registrations: REGISTRATIONS,
     handler,
     plugin_handler,
     next,
+    fault: hooks_file::find_fault,
+    denies_without_program: false,
 };
 
 const fn advice(event: EventKind) -> Registration {

@@ -1,88 +1,57 @@
-//! `doctor`: the hooks in Copilot's own files.
-
-use std::path::{Path, PathBuf};
+//! `doctor`: the hooks in Copilot's own files, and whether it runs hooks at all.
 
 use serde_json::Value;
-use tidegate_core::host::Host;
 
 use super::registrations::HOOKS;
 use crate::bilingual::both;
 use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
 use crate::host::claude_code::settings_file::read_text;
+use crate::host::installed::Installed;
+use crate::json_text::Document;
+
+/// Settings below a project, which switch off the person's hooks there, too.
+const IN_PROJECT: [&str; 2] = [".github/copilot/settings.json", ".github/copilot/settings.local.json"];
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
-    let project = seen.project.as_deref().and_then(|project| HOOKS.file(Some(project), &seen.env.place));
-    let person = HOOKS.file(None, &seen.env.place);
-    let mut files: Vec<PathBuf> = project.into_iter().chain(person).collect();
-    files.dedup();
-    let mut is_installed = false;
-    for file in files {
-        is_installed |= check_file(seen, &file, found);
+    let installed = Installed::find(&HOOKS, seen, found);
+    for file in &installed.files {
+        let is_off = file.value()["disableAllHooks"] == true;
+        if is_off {
+            report_switch(&file.path.display().to_string(), found);
+        }
+        if installed.check_entries(file, found) && !is_off {
+            installed.is_complete(file, found);
+        }
     }
-    if !is_installed && HOOKS.is_found(&seen.env.place) {
-        found.ok(both!(
-            "Tidegate is not installed for Copilot CLI.",
-            "Copilot CLI 用にはインストールされていません。"
-        ));
+    if !installed.files.is_empty() {
+        let of_project = seen.project.iter().flat_map(|project| IN_PROJECT.map(|file| project.join(file)));
+        let of_person = HOOKS.person_folder(&seen.env.place).map(|folder| folder.join("settings.json"));
+        for path in of_project.chain(of_person) {
+            let text = read_text(&path).unwrap_or_default();
+            let settings: Value =
+                Document::parse(&text).map(|document| document.value(&document.root)).unwrap_or_default();
+            if settings["disableAllHooks"] == true {
+                report_switch(&path.display().to_string(), found);
+            }
+        }
     }
+    let hint = both!(
+        " It runs a project's hooks only in a folder that you trust.",
+        "プロジェクトのフックは、信頼したフォルダでだけ動きます。"
+    );
+    installed.finish(hint, found);
 }
 
-/// Whether the file has any of Tidegate's hooks.
-fn check_file(seen: &Gathered, file: &Path, found: &mut Findings) -> bool {
-    let Some(text) = read_text(file) else { return false };
-    let shown = file.display();
-    let again = || {
+fn report_switch(path: &str, found: &mut Findings) {
+    found.problem(
         both!(
-            "fix the file, then run `tidegate init --host copilot`",
-            "ファイルを直して `tidegate init --host copilot` を実行してください"
-        )
-    };
-    let Ok(hooks) = serde_json::from_str::<Value>(&text) else {
-        found.problem(
-            both!(
-                "{shown} is not JSON, so Copilot CLI runs none of its hooks.",
-                "{shown} は JSON ではないため、Copilot CLI はフックを実行しません。"
-            ),
-            again(),
-        );
-        return false;
-    };
-    if !HOOKS.has_ours(&text, &seen.call) {
-        return false;
-    }
-    let missing = HOOKS.missing_registrations(&hooks, &seen.call);
-    if hooks["disableAllHooks"] == true {
-        found.problem(
-            both!(
-                "{shown} switches its hooks off (`disableAllHooks`).",
-                "{shown} でフックがオフになっています（`disableAllHooks`）。"
-            ),
-            both!(
-                "remove `disableAllHooks` from the file",
-                "ファイルから `disableAllHooks` を削除してください"
-            ),
-        );
-    } else if !missing.is_empty() {
-        let names = missing.join(", ");
-        found.problem(
-            both!(
-                "{shown} lacks Tidegate's hooks for {names}.",
-                "{shown} に Tidegate のフック（{names}）がありません。"
-            ),
-            both!("run `tidegate init --host copilot`", "`tidegate init --host copilot` を実行してください"),
-        );
-    } else {
-        found.ok(both!(
-            "{shown} has all of Tidegate's hooks for Copilot CLI.",
-            "{shown} に Copilot CLI 用のフックがすべてあります。"
-        ));
-    }
-    if !seen.history.records.iter().any(|record| record.host == Host::Copilot.name()) {
-        found.note(both!(
-            "Copilot CLI has not called Tidegate in the last days. It runs a project's hooks only in a folder that you trust.",
-            "この数日、Copilot CLI から Tidegate は呼び出されていません。プロジェクトのフックは、信頼したフォルダでだけ動きます。"
-        ));
-    }
-    true
+            "{path} switches hooks of Copilot CLI off (`disableAllHooks`).",
+            "{path} で Copilot CLI のフックがオフになっています（`disableAllHooks`）。"
+        ),
+        both!(
+            "Remove `disableAllHooks` from the file.",
+            "ファイルから `disableAllHooks` を削除してください。"
+        ),
+    );
 }

@@ -8,18 +8,22 @@ use tidegate_core::host::Host;
 use crate::bilingual::{Bilingual, both};
 use crate::host::claude_code::registrations::Registration;
 use crate::host::registered::HostHooks;
+use crate::json_text::Document;
 
 pub(crate) static HOOKS: HostHooks = HostHooks {
     host: Host::Copilot,
     in_project: ".github/hooks/tidegate.json",
     in_home: "hooks/tidegate.json",
     home: ".copilot",
+    other_folders: &[],
     home_variable: "COPILOT_HOME",
     project_home: ".github",
     registrations: REGISTRATIONS,
     handler,
     plugin_handler,
     next,
+    fault: Document::find_fault,
+    denies_without_program: true,
 };
 
 const fn advice(event: EventKind) -> Registration {

@@ -13,12 +13,15 @@ pub(crate) static HOOKS: HostHooks = HostHooks {
     in_project: ".opencode/plugins/tidegate.js",
     in_home: "plugins/tidegate.js",
     home: ".opencode",
+    other_folders: &[".config/opencode", ".local/share/opencode"],
     home_variable: "OPENCODE_CONFIG_DIR",
     project_home: ".opencode",
     registrations: REGISTRATIONS,
     handler,
     plugin_handler,
     next,
+    fault: |_| None,
+    denies_without_program: false,
 };
 
 const fn advice(event: EventKind) -> Registration {

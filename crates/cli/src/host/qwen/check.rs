@@ -3,88 +3,91 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use tidegate_core::host::Host;
 
 use super::registrations::HOOKS;
 use crate::bilingual::both;
 use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
-use crate::host::claude_code::settings_file::read_text;
+use crate::host::claude_code::settings_file::{Scope, read_text};
+use crate::host::installed::Installed;
+use crate::json_text::Document;
+use crate::path::real_path;
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
-    let project = seen.project.as_deref().and_then(|project| HOOKS.file(Some(project), &seen.env.place));
-    let person = HOOKS.file(None, &seen.env.place);
-    let mut files: Vec<PathBuf> = project.into_iter().chain(person).collect();
-    files.dedup();
-    let mut is_installed = false;
-    for file in &files {
-        is_installed |= check_file(seen, file, found);
-    }
-    if !is_installed {
-        if HOOKS.is_found(&seen.env.place) {
-            found.ok(both!(
-                "Tidegate is not installed for Qwen Code.",
-                "Qwen Code 用にはインストールされていません。"
-            ));
-        }
-        return;
-    }
-    for file in &files {
-        let settings = read_text(file).and_then(|text| serde_json::from_str::<Value>(&text).ok());
-        if settings.is_some_and(|settings| settings["disableAllHooks"] == true) {
-            let shown = file.display();
-            found.problem(
-                both!(
-                    "{shown} switches all hooks of Qwen Code off.",
-                    "{shown} は Qwen Code のすべてのフックをオフにしています。"
-                ),
-                both!("remove `disableAllHooks` there", "`disableAllHooks` を削除してください"),
-            );
+    let installed = Installed::find(&HOOKS, seen, found);
+    let files = HOOKS.files(seen.project.as_deref(), &seen.env.place);
+    let settings =
+        |of: Scope| files.iter().find(|(scope, _)| *scope == of).map(|(_, path)| (path, read(path)));
+    let (project, person) = (settings(Scope::Local), settings(Scope::User));
+    let asks = person.as_ref().is_some_and(|(_, it)| it["security"]["folderTrust"]["enabled"] == true);
+    let distrusted = seen.project.as_deref().filter(|project| asks && !is_trusted(seen, project));
+    for file in &installed.files {
+        let is_complete = installed.check_entries(file, found);
+        match distrusted.filter(|_| file.scope == Scope::Local) {
+            Some(project) => {
+                let project = project.display();
+                found.problem(
+                    both!(
+                        "Qwen Code does not trust {project}, so it reads none of the settings there and runs no hook of them.",
+                        "Qwen Code は {project} を信頼していないため、そこの設定を読み込まず、フックも実行しません。"
+                    ),
+                    both!(
+                        "Start `qwen` there and trust the folder with `/trust`.",
+                        "そこで `qwen` を起動し、`/trust` でフォルダを信頼してください。"
+                    ),
+                );
+            }
+            None if is_complete => installed.is_complete(file, found),
+            None => {}
         }
     }
-    if !seen.history.records.iter().any(|record| record.host == Host::Qwen.name()) {
-        found.note(both!(
-            "Qwen Code has not called Tidegate in the last days. It reads a project's settings only in a folder that it trusts.",
-            "この数日、Qwen Code から Tidegate は呼び出されていません。プロジェクトの設定は、信頼したフォルダでのみ読み込まれます。"
-        ));
-    }
-}
-
-/// Whether the file has any of Tidegate's hooks.
-fn check_file(seen: &Gathered, file: &Path, found: &mut Findings) -> bool {
-    let Some(text) = read_text(file) else { return false };
-    let shown = file.display();
-    let again = || both!("run `tidegate init --host qwen`", "`tidegate init --host qwen` を実行してください");
-    let Ok(settings) = serde_json::from_str::<Value>(&text) else {
-        if text.contains("tidegate") {
-            found.problem(
-                both!(
-                    "{shown} is not plain JSON, so Tidegate cannot tell which hooks are in it.",
-                    "{shown} は JSON として読めないため、どのフックがあるか分かりません。"
-                ),
-                again(),
-            );
-        }
-        return false;
-    };
-    if !HOOKS.has_ours(&text, &seen.call) {
-        return false;
-    }
-    let missing = HOOKS.missing_registrations(&settings, &seen.call);
-    if missing.is_empty() {
-        found.ok(both!(
-            "{shown} has all of Tidegate's hooks.",
-            "{shown} に Tidegate のすべてのフックがあります。"
-        ));
-    } else {
-        let names = missing.join(", ");
+    // The project's word counts more, if it is read.
+    let said = [project.filter(|_| distrusted.is_none()), person].into_iter().flatten();
+    let mut said = said.filter(|(_, it)| it["disableAllHooks"].is_boolean());
+    if let Some((path, _)) =
+        said.next().filter(|(_, it)| !installed.files.is_empty() && it["disableAllHooks"] == true)
+    {
+        let shown = path.display();
         found.problem(
             both!(
-                "{shown} lacks Tidegate's hooks for {names}.",
-                "{shown} に Tidegate のフック（{names}）がありません。"
+                "{shown} switches all hooks of Qwen Code off (`disableAllHooks`).",
+                "{shown} は Qwen Code のすべてのフックをオフにしています（`disableAllHooks`）。"
             ),
-            again(),
+            both!(
+                "Remove `disableAllHooks` from the file.",
+                "ファイルから `disableAllHooks` を削除してください。"
+            ),
         );
     }
-    true
+    let hint = both!(
+        " It reads a project's settings only in a folder that it trusts.",
+        "プロジェクトの設定は、信頼したフォルダでのみ読み込まれます。"
+    );
+    installed.finish(hint, found);
+}
+
+/// `Null` without a readable file.
+fn read(path: &Path) -> Value {
+    let text = read_text(path).unwrap_or_default();
+    Document::parse(&text).map(|document| document.value(&document.root)).unwrap_or_default()
+}
+
+/// The rule for the nearest folder decides, and of two for the same folder the one against it. Without a rule, it asks, and
+/// reads the settings until then.
+fn is_trusted(seen: &Gathered, project: &Path) -> bool {
+    let named = std::env::var_os("QWEN_CODE_TRUSTED_FOLDERS_PATH").map(PathBuf::from);
+    let file = named.or_else(|| Some(HOOKS.person_folder(&seen.env.place)?.join("trustedFolders.json")));
+    let rules = file.map(|file| read(&file)).unwrap_or_default();
+    let project = real_path(project);
+    let nearest = rules.as_object().into_iter().flatten().filter_map(|(path, level)| {
+        let path = real_path(Path::new(path));
+        let (folder, is_trusted) = match level.as_str()? {
+            "TRUST_FOLDER" => (path, true),
+            "TRUST_PARENT" => (path.parent()?.to_owned(), true),
+            "DO_NOT_TRUST" => (path, false),
+            _ => return None,
+        };
+        project.starts_with(&folder).then(|| (folder.components().count(), !is_trusted))
+    });
+    nearest.max().is_none_or(|(_, is_refused)| !is_refused)
 }

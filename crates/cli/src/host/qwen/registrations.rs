@@ -7,6 +7,7 @@ use tidegate_core::host::Host;
 use crate::bilingual::{Bilingual, both};
 use crate::host::claude_code::registrations::Registration;
 use crate::host::registered::HostHooks;
+use crate::json_text::{COMMENT, Document, Fault};
 use crate::shell;
 
 pub(crate) static HOOKS: HostHooks = HostHooks {
@@ -14,12 +15,15 @@ pub(crate) static HOOKS: HostHooks = HostHooks {
     in_project: ".qwen/settings.json",
     in_home: "settings.json",
     home: ".qwen",
+    other_folders: &[],
     home_variable: "QWEN_HOME",
     project_home: ".qwen",
     registrations: REGISTRATIONS,
     handler,
     plugin_handler,
     next,
+    fault: find_fault,
+    denies_without_program: false,
 };
 
 const fn advice(event: EventKind) -> Registration {
@@ -52,6 +56,14 @@ fn handler(program: &str, words: &[&str]) -> Value {
 /// The plugin has no hooks of its own for Qwen Code, which reads those for Claude Code.
 fn plugin_handler(words: &[&str]) -> Value {
     handler("tidegate", words)
+}
+
+/// It takes comments out before it reads its settings.
+fn find_fault(text: &str) -> Option<Fault> {
+    match Document::parse(text) {
+        Ok(document) => document.oddities.into_iter().find(|oddity| oddity.what != COMMENT),
+        Err(fault) => Some(fault),
+    }
 }
 
 fn next() -> Bilingual {

@@ -188,7 +188,3 @@ impl Viewing<'_> {
 fn folder_name(path: &str) -> Cow<'_, str> {
     show_name(path.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or(path))
 }
-
-fn short_id(id: &str) -> String {
-    id.chars().take(8).collect()
-}

@@ -6,10 +6,11 @@ use maud::{Markup, html};
 use tidegate_core::event::SessionId;
 use tidegate_core::meter::short_tokens;
 use tidegate_core::pipeline::record::{MeterRecord, Record};
+use tidegate_core::text::short_id::short_id;
 use tidegate_memory::view::{Filter, Page as RowPage};
 use tidegate_state::journal;
 
-use super::{Shown, ViewError, Viewing, busy_words, folder_name, memory, short_id, trouble};
+use super::{Shown, ViewError, Viewing, busy_words, folder_name, memory, trouble};
 use crate::bilingual::{Bilingual, both, count_en};
 use crate::command::meter::describe_reading;
 use crate::command::record_words::{headline, said_text};
@@ -49,7 +50,7 @@ pub(super) fn show(mut viewing: Viewing<'_>, id: &str) -> Result<Shown, ViewErro
         .session
         .root
         .as_deref()
-        .map_or_else(|| short_id(id), |root| folder_name(root).into_owned());
+        .map_or_else(|| short_id(id).to_owned(), |root| folder_name(root).into_owned());
     let exchanges = match exchanges(&viewing, id) {
         // The rest of the page needs no memory.
         Err(ViewError::Busy) => Some(html! { p.dim { (viewing.say(&busy_words())) } }),
@@ -100,7 +101,7 @@ fn standing(viewing: &Viewing<'_>, session: &Session) -> Page {
     let (meter, forecast) = here.meter(Some(session), None);
     row(
         both!("context", "コンテキスト"),
-        describe_reading(&MeterRecord::from_meter(&meter, forecast, here.now)),
+        describe_reading(&MeterRecord::from_meter(&meter, forecast, here.now), &here.host_of(session)),
     );
     if let Some(open) = Unverified::of(here, session) {
         let [open, enough] = open.lines();

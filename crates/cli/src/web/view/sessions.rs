@@ -3,11 +3,12 @@
 use maud::{Markup, html};
 use tidegate_core::feature::verification::work::ChangeSet;
 use tidegate_core::meter::short_tokens;
+use tidegate_core::text::short_id::short_id;
 use tidegate_core::time::Millis;
 use tidegate_hook::host::claude_code::client;
 use tidegate_state::feature::cycle;
 
-use super::{Asked, Shown, Viewing, folder_name, short_id};
+use super::{Asked, Shown, Viewing, folder_name};
 use crate::bilingual::{both, count_en};
 use crate::sessions::Session;
 use crate::web::document::Part;

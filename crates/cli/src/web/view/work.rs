@@ -5,8 +5,9 @@ use std::path::Path;
 
 use maud::html;
 use tidegate_core::event::SessionId;
+use tidegate_core::text::short_id::short_id;
 
-use super::{Shown, Viewing, folder_name, short_id};
+use super::{Shown, Viewing, folder_name};
 use crate::bilingual::both;
 use crate::command::status::{Cycle, InWorkflow};
 use crate::print::text::Text;

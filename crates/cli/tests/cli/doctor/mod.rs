@@ -3,6 +3,7 @@
 mod fixes;
 mod knowledge;
 mod memory;
+mod other_hosts;
 mod whereabouts;
 mod wrappers;
 
@@ -218,7 +219,7 @@ fn what_people_read() {
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(1), ""), "{ran:?}");
     let text = ran.stdout.replace(&*sandbox.path().to_string_lossy(), "[sandbox]");
     assert_eq!(text.lines().filter(|line| line.starts_with("warning: ")).count(), 1, "{text}");
-    insta::assert_snapshot!(unfold(&text), @"warning: The skill `verification-before-completion` is required, but not installed. fix: Run `tidegate init --project [sandbox]/project`. note: TIDEGATE_OFF switches `context-warning` off in this shell. To switch it on again, run `unset TIDEGATE_OFF` before you start Claude Code. 21 other checks passed; `tidegate doctor --all` lists them.");
+    insta::assert_snapshot!(unfold(&text), @"warning: The skill `verification-before-completion` is required, but not installed. fix: Run `tidegate init --project [sandbox]/project`. note: TIDEGATE_OFF switches `context-warning` off in this shell. To switch it on again, run `unset TIDEGATE_OFF` before you start the agent. 21 other checks passed; `tidegate doctor --all` lists them.");
     let japanese = sandbox.with("LANG", "ja_JP.UTF-8");
     let ran = japanese.run(&["doctor"]);
     for word in ["警告: 必須のスキル", "直し方: ", "注意: ", "tidegate doctor --all"] {

@@ -2,6 +2,7 @@
 
 mod files;
 mod link;
+mod other_hosts;
 mod refusals;
 mod remains;
 mod said;

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 use tidegate_core::feature::memory::said::shorten_decision;
 use tidegate_core::text::cut::cut_after_word;
 use tidegate_core::text::one_line::one_line;
+use tidegate_core::text::short_id::short_id;
 use tidegate_memory::act::{author_of_decision, author_of_log, author_of_teammate};
 use tidegate_memory::view::{Decision, Log, MemoryProject, NamedRow, Paged, Topic};
 
@@ -224,7 +225,7 @@ pub(super) fn log_json(log: &Log, whole: bool) -> Value {
 
 pub(super) fn log_line(log: &Log) -> String {
     let at = log.row.at.iso();
-    let id: String = log.row.uid.chars().take(8).collect();
+    let id = short_id(&log.row.uid);
     format!(
         "{id}  {}  {}  ({}: {}; {})",
         at[..16].replace('T', " "),

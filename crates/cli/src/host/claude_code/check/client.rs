@@ -1,6 +1,7 @@
 //! The client's version, compared with the features that Tidegate relies on.
 
 use std::fmt::{self, Display};
+use std::path::Path;
 
 use crate::bilingual::{Bilingual, both};
 use crate::doctor::finding::Findings;
@@ -116,6 +117,10 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         None => (newest().unwrap_or_default(), both!("by its newest transcript", "最新の会話の記録による")),
     };
     if text.is_empty() && !found.is_empty() {
+        return;
+    }
+    if text.is_empty() && !seen.has_hooks() && !seen.client.folder.as_deref().is_some_and(Path::is_dir) {
+        found.ok(both!("Claude Code is not used here.", "ここでは Claude Code を使っていません。"));
         return;
     }
     if text.is_empty() {

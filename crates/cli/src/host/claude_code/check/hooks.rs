@@ -5,6 +5,8 @@ use super::super::registrations::Calls;
 use super::super::settings_file::{Content, Scope};
 use super::disabled::ask_administrator;
 use super::life;
+use std::path::Path;
+
 use tidegate_core::host::Host;
 
 use crate::bilingual::{Bilingual, both};
@@ -76,16 +78,22 @@ fn report_no_hook(seen: &Gathered, found: &mut Findings) {
         .map(|hooks| Host::title(hooks.host.name()))
         .collect();
     if !others.is_empty() {
-        found.note_with(
-            both!(
-                "Tidegate is installed for {others} {en}, not for Claude Code.",
-                "{ja}では {others} 用にインストールされています。Claude Code 用にはインストールされていません。",
-                others = others.join(", "),
-                en = en,
-                ja = ja
-            ),
-            both!("For Claude Code, too: `{init}`.", "Claude Code でも使うには: `{init}`"),
+        let text = both!(
+            "Tidegate is installed for {others} {en}, not for Claude Code.",
+            "{ja}では {others} 用にインストールされています。Claude Code 用にはインストールされていません。",
+            others = others.join(", "),
+            en = en,
+            ja = ja
         );
+        // Who does not use it needs no command for it.
+        if seen.client.folder.as_deref().is_some_and(Path::is_dir) {
+            found.note_with(
+                text,
+                both!("For Claude Code, too: `{init}`.", "Claude Code でも使うには: `{init}`"),
+            );
+        } else {
+            found.ok(text);
+        }
         return;
     }
     found.problem(
