@@ -163,8 +163,9 @@ mod tests {
             assert_eq!(find(before, PROGRAM), Ok(Found::Nothing), "{before:?}");
             let with = add(before, PROGRAM).unwrap();
             assert_eq!(find(&with, PROGRAM), Ok(Found::Ours), "{with:?}");
-            let lines: Vec<&str> = with.lines().collect();
-            assert!(lines.ends_with(&[HEADER, "command = \"/x/tidegate\"", ARGS]), "{with:?}");
+            let newline = newline_of(before);
+            let entry = [HEADER, "command = \"/x/tidegate\"", ARGS, ""].join(newline);
+            assert!(with.ends_with(&entry), "{with:?}");
             assert_eq!(remove(&with, PROGRAM).as_deref(), Ok(before));
         }
         let theirs = "[mcp_servers.tidegate]\nurl = \"http://x\"\n";
@@ -174,7 +175,7 @@ mod tests {
     /// Codex adds tables at the end.
     #[test]
     fn text_that_came_behind_it_stays() {
-        const MORE: &str = "\n[projects.\"/p\"]\ntrust_level = \"trusted\"\n";
+        const MORE: &str = "\n[projects.\"/q\"]\ntrust_level = \"trusted\"\n";
         for before in BEFORE {
             let with = add(before, PROGRAM).unwrap() + MORE;
             let left = remove(&with, PROGRAM).unwrap();
