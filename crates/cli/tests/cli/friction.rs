@@ -171,10 +171,10 @@ fn report_shows_what_is_heard_and_what_is_not() {
     skill-gate           3     1      1        0         1           0     0     0
     verify-stop          5     0      0        5         0           0     0     0
 
-    \"done\": Claude did what was asked in the same turn. \"later\": in a later turn.
-    \"ignored\": it did not. \"bypassed\": it wrote the file through the shell instead.
-    \"overridden\": you switched the policy off first. \"open\": not known yet. \"info\":
-    Tidegate asked Claude for nothing. The columns add up to \"spoke\".
+    \"done\": what was asked was done in the same turn. \"later\": in a later turn.
+    \"ignored\": it was not. \"bypassed\": Claude wrote the file through the shell
+    instead. \"overridden\": you switched the policy off first. \"open\": not known yet.
+    \"info\": Tidegate asked Claude for nothing. The columns add up to \"spoke\".
     ");
     let json = sandbox.run(&["report", "--json"]).json();
     assert_eq!(json["policies"][1]["policy"], "skill-gate");
