@@ -35,9 +35,10 @@ use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
 use crate::feature::{Mode, Policy};
 use crate::meter::forecast::median_growth;
 use crate::meter::{Meter, Reading, short_tokens};
+use crate::redact::redact;
 use crate::text::cut::first_chars;
 use crate::text::hidden::replace_hidden;
-use crate::text::question::{self, asks_person, forbids_publishing, says_unfinished};
+use crate::text::question::{self, asks_person, find_prohibition, find_unfinished};
 
 pub use super::settings::Settings;
 
@@ -341,7 +342,7 @@ fn owe_findings(facts: &Facts<'_>, stage: &ActiveStage, missing: &Missing) -> Op
         Missing::OpenFindings(most) | Missing::Severe(_, most) => {
             Owed::Findings { stage, most: *most, open: true }
         }
-        Missing::Forbidden => Owed::Forbidden { stage },
+        Missing::Forbidden(said) => Owed::Forbidden { stage, said: Some(redact(said).text.into_owned()) },
         _ => return None,
     };
     change_consent(facts, ConsentChange::Owe(owed))
@@ -385,7 +386,7 @@ fn block_stop(facts: &Facts<'_>, stage: &ActiveStage, missing: &[Missing]) -> Ve
     let counts = |missing: &Missing| {
         matches!(
             missing,
-            Missing::Report | Missing::OpenFindings(_) | Missing::Severe(..) | Missing::Forbidden
+            Missing::Report | Missing::OpenFindings(_) | Missing::Severe(..) | Missing::Forbidden(_)
         )
     };
     let mut report = String::from("run `tidegate cycle done");
@@ -403,7 +404,7 @@ fn block_stop(facts: &Facts<'_>, stage: &ActiveStage, missing: &[Missing]) -> Ve
         steps.push(format!("finish the work and {report}"));
     } else if missing
         .iter()
-        .any(|missing| counts(missing) || matches!(missing, Missing::Word | Missing::Unfinished))
+        .any(|missing| counts(missing) || matches!(missing, Missing::Word | Missing::Unfinished(_)))
     {
         steps.push(format!("then {report}"));
     }
@@ -432,8 +433,13 @@ fn block_stop(facts: &Facts<'_>, stage: &ActiveStage, missing: &[Missing]) -> Ve
 
 /// Other words in the next message do not settle it: the model has to report the stage as done again.
 fn reopen_if_forbidden(missing: &[Missing]) -> Option<Effect> {
-    let contradicts = |missing: &Missing| matches!(missing, Missing::Forbidden | Missing::Unfinished);
+    let contradicts = |missing: &Missing| matches!(missing, Missing::Forbidden(_) | Missing::Unfinished(_));
     missing.iter().any(contradicts).then(|| Effect::mark(Mark::StageReopened))
+}
+
+/// Words of a report, short enough for a message.
+fn quote(said: &str) -> String {
+    sanitize_line(&quote_around(said, MAX_SAID_CHARS)).trim().to_owned()
 }
 
 fn capitalize(text: &str) -> String {
@@ -504,11 +510,17 @@ impl StageEnd<'_> {
         // Only the last thing to look at: the report may be long.
         if missing.is_empty() && stage.done_when.contains(&DoneWhen::NoOpenFindings) {
             let report = self.facts.event.last_message.map(|message| message.tail(REPORT_BYTES));
-            missing.extend(report.filter(|report| forbids_publishing(report)).map(|_| Missing::Forbidden));
+            missing.extend(
+                report
+                    .and_then(|report| find_prohibition(&report))
+                    .map(|said| Missing::Forbidden(quote(&said))),
+            );
         }
         if missing.is_empty() {
             let end = self.facts.event.last_message.map(|message| message.tail(question::BYTES));
-            missing.extend(end.filter(|end| says_unfinished(end)).map(|_| Missing::Unfinished));
+            missing.extend(
+                end.and_then(|end| find_unfinished(&end)).map(|said| Missing::Unfinished(quote(&said))),
+            );
         }
         missing
     }

@@ -48,8 +48,18 @@ pub fn owed(lang: Lang, owed: &Owed) -> String {
             format!("{stage} で指摘が{most}件残っている")
         }
         (Lang::Ja, Owed::Findings { stage, most, .. }) => format!("{stage} で指摘が{most}件あった"),
-        (Lang::En, Owed::Forbidden { stage }) => format!("the report of {stage} said not to ship it"),
-        (Lang::Ja, Owed::Forbidden { stage }) => format!("{stage} の報告に出荷しないようにとあった"),
+        (Lang::En, Owed::Forbidden { stage, said: None }) => {
+            format!("the report of {stage} said not to ship it")
+        }
+        (Lang::Ja, Owed::Forbidden { stage, said: None }) => {
+            format!("{stage} の報告に出荷しないようにとあった")
+        }
+        (Lang::En, Owed::Forbidden { stage, said: Some(said) }) => {
+            format!("the report of {stage} said: \"{}\"", sanitize_line(said).trim())
+        }
+        (Lang::Ja, Owed::Forbidden { stage, said: Some(said) }) => {
+            format!("{stage} の報告に「{}」とあった", sanitize_line(said).trim())
+        }
         (Lang::En, Owed::Failed { stage }) => format!("{stage} failed before"),
         (Lang::Ja, Owed::Failed { stage }) => format!("{stage} が前に失敗した"),
         (Lang::En, Owed::Reserved(said)) => format!("you said: \"{}\"", sanitize_line(said).trim()),
@@ -220,14 +230,14 @@ pub(super) fn missing(lang: Lang, missing: &Missing) -> String {
         (Lang::Ja, Missing::OpenFindings(open)) => format!("未対応の指摘が{open}件"),
         (Lang::En, Missing::Severe(name, count)) => format!("{name}={count} was reported"),
         (Lang::Ja, Missing::Severe(name, count)) => format!("{name}={count} と報告"),
-        (Lang::En, Missing::Forbidden) => "Claude's report says not to ship it".to_owned(),
-        (Lang::Ja, Missing::Forbidden) => "出荷しないよう Claude が報告".to_owned(),
+        (Lang::En, Missing::Forbidden(said)) => format!("Claude's report says: \"{said}\""),
+        (Lang::Ja, Missing::Forbidden(said)) => format!("Claude の報告に「{said}」"),
         (Lang::En, Missing::Commit) => "nothing was committed".to_owned(),
         (Lang::Ja, Missing::Commit) => "コミットがない".to_owned(),
         (Lang::En, Missing::File(path)) => format!("{path} was not written"),
         (Lang::Ja, Missing::File(path)) => format!("{path} が書かれていない"),
-        (Lang::En, Missing::Unfinished) => "Claude's report says that work remains".to_owned(),
-        (Lang::Ja, Missing::Unfinished) => "作業が残っていると Claude が報告".to_owned(),
+        (Lang::En, Missing::Unfinished(said)) => format!("work remains, Claude says: \"{said}\""),
+        (Lang::Ja, Missing::Unfinished(said)) => format!("作業が残っていると Claude が報告（「{said}」）"),
         (Lang::En, Missing::Word) => "Claude did not report it as done".to_owned(),
         (Lang::Ja, Missing::Word) => "完了の報告がない".to_owned(),
     }
