@@ -25,6 +25,7 @@ pub mod effect;
 mod go_ahead;
 pub mod history;
 pub mod marks;
+mod not_counted;
 mod order;
 pub mod policy;
 mod prompts;

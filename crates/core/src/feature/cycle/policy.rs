@@ -122,17 +122,18 @@ impl Policy for CyclePolicy {
             }
             (EventKind::SessionStart, _) => resume_offer::offer_resume(facts),
             (EventKind::PostToolUse, Some(stage)) => {
-                let mut verdict = note_use(facts, stage);
-                verdict.effects.extend(note_answer(facts, config, stage));
-                remind_also(marks, facts, stage, verdict)
+                let (used, answer) = (note_use(facts, stage), note_answer(facts, config, stage));
+                let because = if used.because.is_empty() { answer.because } else { used.because };
+                let effects = [used.effects, answer.effects].concat();
+                remind_also(marks, facts, stage, Verdict { effects, because, ..answer })
             }
             (EventKind::UserPromptSubmit, Some(stage)) => {
                 remind_also(marks, facts, stage, note_prompt(facts, config, stage))
             }
             (EventKind::UserPromptSubmit, None) => note_without_stage(facts, config, &marks.cycle),
             (EventKind::Stop, Some(stage)) => report_dropped(facts, decide_at_stop(facts, config, stage)),
-            (EventKind::Stop, None) => report_dropped(facts, Verdict::silent("no cycle is under way here")),
-            _ => Verdict::silent("no cycle is under way here"),
+            (EventKind::Stop, None) => report_dropped(facts, Verdict::pass()),
+            _ => Verdict::pass(),
         }
     }
 }
@@ -141,21 +142,24 @@ impl Policy for CyclePolicy {
 fn note_use(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
     let reading = facts.meter.reading().filter(|_| stage.used.is_none());
     let used = reading.map(|reading| Effect::mark(Mark::StageUsed(reading.used)));
-    let (because, copy) = copy_budget(facts, stage);
+    let copy = copy_budget(facts, stage);
+    let because = match (&used, copy.is_empty()) {
+        (_, false) => "the copy of the budget is old",
+        (Some(_), true) => "the first reading of the stage",
+        (None, true) => return Verdict::pass(),
+    };
     Verdict { effects: used.into_iter().chain(copy).collect(), ..Verdict::silent(because) }
 }
 
-fn copy_budget(facts: &Facts<'_>, stage: &ActiveStage) -> (&'static str, Vec<Effect>) {
+fn copy_budget(facts: &Facts<'_>, stage: &ActiveStage) -> Vec<Effect> {
     if facts.now.since(stage.copied) < MIN_COPY_INTERVAL_MS && stage.copied <= facts.now {
-        return ("the copy of the budget is young enough", Vec::new());
+        return Vec::new();
     }
-    let Some(used_pct) = facts.meter.reading().and_then(Reading::used_pct) else {
-        return ("the tokens left are not known", Vec::new());
-    };
+    let Some(used_pct) = facts.meter.reading().and_then(Reading::used_pct) else { return Vec::new() };
     let copied = Effect::mark(Mark::BudgetCopied(facts.now));
     let project = stage.project.clone();
     let publish = Effect::Cycle(effect::Effect::PublishBudget { project, used_pct });
-    ("the copy of the budget is old", vec![copied, publish])
+    vec![copied, publish]
 }
 
 /// A compaction may have removed the stage from the conversation.
@@ -219,7 +223,7 @@ fn report_dropped(facts: &Facts<'_>, mut verdict: Verdict) -> Verdict {
         let text = words::dropped(facts.lang, &dropped.cycle, &dropped.stage);
         let when_said = vec![Effect::mark(Mark::DropTold)];
         verdict.says.push(Say { to: Audience::User, text, weight: 60, explains: false, when_said });
-        if verdict.because == "no cycle is under way here" {
+        if verdict.because.is_empty() {
             verdict.because = "Claude gave the cycle up";
         }
     }
@@ -230,7 +234,7 @@ fn decide_at_stop(facts: &Facts<'_>, config: &Config, known: &ActiveStage) -> Ve
     let mut verdict = judge_stop(facts, config, known);
     if facts.cycle.value().is_some_and(|standing| standing.of_project && standing.state.is_ok()) {
         // Last, so that the mark finds a stage that has just begun.
-        verdict.effects.extend(copy_budget(facts, known).1);
+        verdict.effects.extend(copy_budget(facts, known));
     }
     verdict
 }

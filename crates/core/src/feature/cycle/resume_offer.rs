@@ -19,7 +19,7 @@ const FROM_ELSEWHERE: &str = "the cycle comes from elsewhere";
 pub(super) fn offer_resume(facts: &Facts<'_>) -> Verdict {
     let standing = match &facts.cycle {
         Known::Value(standing) => standing,
-        Known::Absent => return Verdict::silent("no cycle is under way here"),
+        Known::Absent => return Verdict::pass(),
         Known::Broken(_) => return Verdict::silent("the state file cannot be read"),
     };
     if !standing.of_project {

@@ -2,6 +2,7 @@
 
 use super::consent::Owed;
 use super::history::StageCost;
+use super::not_counted::WhyNot;
 use super::policy::sanitize_line;
 use super::state::{STATE_FILE, STILL_OPEN};
 use super::success::Missing;
@@ -163,6 +164,77 @@ pub(super) fn waits_for_answer(lang: Lang, stage: &ActiveStage, needs_yes: bool)
         }
         Lang::Ja => format!(
             "Tidegate: Claude の最後のメッセージに質問や依頼があるため、{cycle} は {stage} の後で待っています。{ja}"
+        ),
+    }
+}
+
+/// A clause: why words that look like a yes do not count. `stage` is the one that is next or not done.
+fn why_not(lang: Lang, why: &WhyNot, stage: Option<&str>, done: bool) -> String {
+    match (lang, why) {
+        (Lang::En, WhyNot::Quoted) => "it is a quotation".to_owned(),
+        (Lang::Ja, WhyNot::Quoted) => "引用のため".to_owned(),
+        (Lang::En, WhyNot::Question) => "it is a question".to_owned(),
+        (Lang::Ja, WhyNot::Question) => "質問のため".to_owned(),
+        (Lang::En, WhyNot::More) => "it has a condition or another wish".to_owned(),
+        (Lang::Ja, WhyNot::More) => "ほかの条件や依頼があるため".to_owned(),
+        (Lang::En, WhyNot::Assent(said)) => {
+            format!("\"{}\" may be meant for something else", sanitize_line(said).trim())
+        }
+        (Lang::Ja, WhyNot::Assent(said)) => {
+            format!("「{}」は別の話への返事かもしれないため", sanitize_line(said).trim())
+        }
+        (Lang::En, WhyNot::OtherStage(named)) => {
+            let stage = stage.unwrap_or_default();
+            let but = if done { "comes next" } else { "is not done" };
+            format!("it names {named}, and {stage} {but}")
+        }
+        (Lang::Ja, WhyNot::OtherStage(named)) => {
+            let stage = stage.unwrap_or_default();
+            if done {
+                format!("{named} とありますが、次は {stage} です")
+            } else {
+                format!("{named} とありますが、{stage} が終わっていません")
+            }
+        }
+        (Lang::En, WhyNot::TurnOpen) => "Claude's turn had not ended".to_owned(),
+        (Lang::Ja, WhyNot::TurnOpen) => "Claude のターンが終わっていなかったため".to_owned(),
+    }
+}
+
+/// The person's words look like a yes and do not count.
+pub(super) fn not_counted(lang: Lang, stage: &ActiveStage, next: Option<&str>, why: &WhyNot) -> String {
+    let ActiveStage { cycle, stage, done, .. } = stage;
+    let asked = if *done { next } else { Some(stage.as_str()) };
+    let clause = why_not(lang, why, asked, *done);
+    let is_open = matches!(why, WhyNot::TurnOpen);
+    let to = asked.unwrap_or(cycle);
+    match lang {
+        Lang::En => {
+            let when = if is_open { "When it ends, type" } else { "To continue with" };
+            let how = if is_open { String::new() } else { format!(" {to}, type only") };
+            format!(
+                "Tidegate did not take this as a yes for {cycle}, because {clause}. {when}{how} \"continue\"."
+            )
+        }
+        Lang::Ja => {
+            let when =
+                if is_open { "終わったら".to_owned() } else { format!("{to} に進めてよければ") };
+            format!(
+                "Tidegate: {cycle} を続けてよいとは受け取りませんでした（{clause}）。{when}「続けて」とだけ入力してください。"
+            )
+        }
+    }
+}
+
+/// As [`not_counted`], for a cycle that no session has at the moment.
+pub(super) fn not_resumed(lang: Lang, cycle: &str, at: Option<&str>, why: &WhyNot) -> String {
+    let clause = why_not(lang, why, at, true);
+    match lang {
+        Lang::En => format!(
+            "Tidegate did not take this as a yes for {cycle}, because {clause}. To continue the cycle here, type only \"continue\"."
+        ),
+        Lang::Ja => format!(
+            "Tidegate: {cycle} を続けてよいとは受け取りませんでした（{clause}）。ここで続けてよければ「続けて」とだけ入力してください。"
         ),
     }
 }

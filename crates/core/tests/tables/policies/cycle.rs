@@ -495,6 +495,19 @@ fn what(case: &mut Situation, cell: &str) {
             let said = Some("Do not release this".into());
             case.cycle.owed = vec![Owed::Forbidden { stage: "audit".into(), said }];
         }
+        "a mere yes" | "a yes for later" | "a yes too early" => {
+            let (history, said) = match what {
+                "a mere yes" => ("yes, the person declined", "prompt says ok"),
+                "a yes for later" => ("yes, the person declined", "prompt says continue with retrospective"),
+                _ => ("yes", "prompt says continue"),
+            };
+            at("audit", history);
+            event(case, said);
+        }
+        "a yes before the stage is done" => {
+            at("sprint", "the person is waited for");
+            event(case, "prompt says ship it");
+        }
         "report forbids" | "report forbids again" => {
             at("audit", if what.ends_with(" again") { "yes, held" } else { "yes" });
             case.put("last_assistant_message", "CRITICAL: this must not be shipped.");
