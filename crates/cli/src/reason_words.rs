@@ -259,6 +259,7 @@ const REASONS: &[(&str, &str)] = &[
     ),
     ("the state file is damaged", "状態ファイルが壊れています"),
     ("the state file is gone", "状態ファイルがなくなりました"),
+    ("the state file is that of another cycle", "状態ファイルが別のサイクルのものです"),
     (
         "the state file names a stage after one that is not done",
         "終わっていないステージより先を、状態ファイルが指しています",

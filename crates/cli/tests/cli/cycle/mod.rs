@@ -12,6 +12,7 @@ use crate::transcript::{Transcript, addressed, answer};
 mod again;
 mod elsewhere;
 mod success;
+mod waits;
 
 const FILE: &str = ".claude/dev-cycle.state.json";
 const STAGES: [&str; 4] = ["sprint", "audit", "ship", "retrospective"];
@@ -62,9 +63,14 @@ impl Play {
     }
 
     fn prompt(&self, text: &str) {
+        let _ = self.typed(text);
+    }
+
+    /// What the person sees after their prompt.
+    fn typed(&self, text: &str) -> String {
         static COUNT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
         let count = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let _ = self.event("UserPromptSubmit", json!({ "prompt": text, "prompt_id": format!("p{count}") }));
+        message(&self.event("UserPromptSubmit", json!({ "prompt": text, "prompt_id": format!("p{count}") })))
     }
 
     pub(crate) fn invokes(&self, skill: &str) {

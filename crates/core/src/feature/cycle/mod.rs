@@ -37,6 +37,7 @@ pub mod settings;
 pub mod standing;
 pub mod state;
 pub mod success;
+pub mod waiting;
 mod waits;
 pub mod words;
 

@@ -24,7 +24,8 @@ use crate::feature::cycle::state::OUT_OF_CONTEXT;
 use crate::feature::cycle::success::{Missing, is_ended_early, is_overtaken, list_missing};
 use crate::feature::cycle::waits::{
     end_turn, has_declined, leave_waiting, pause_cycle, report_declined, report_failure, report_gone,
-    report_interruption, report_overtaken, report_unreadable, tell_person, wait_for_answer, wait_on,
+    report_interruption, report_overtaken, report_replaced, report_unreadable, tell_person, wait_for_answer,
+    wait_on,
 };
 use crate::feature::cycle::{
     ActiveStage, Cycle, CycleDamage, CycleRun, CycleState, CycleStatus, DoneWhen, StageProgress, Turn, words,
@@ -264,6 +265,10 @@ fn judge_stop(facts: &Facts<'_>, config: &Config, known: &ActiveStage) -> Verdic
         (Ok(_), None) => return pause_cycle(known, "the cycle is not known"),
     };
     if state.session_id.as_deref() != Some(facts.event.session.as_str()) {
+        // Another session that resumes a cycle keeps its beginning.
+        if known.run.is_some() && known.run != state.started_at {
+            return report_replaced(facts, known);
+        }
         return Verdict { effects: left(), ..Verdict::silent("the cycle belongs to another session") };
     }
     match state.status {

@@ -126,7 +126,7 @@ fn stopped_texts(facts: &Facts<'_>, cycle: &Cycle, state: &CycleState) -> (Strin
         join_or_nothing(&state.skipped_stages),
         state.resumes_at(),
     );
-    (to_model, words::waits(facts.lang, state, &done))
+    (to_model, words::waits(facts.lang, state, &done, facts.now))
 }
 
 /// Texts for the model and the person.
@@ -141,5 +141,5 @@ fn left_behind_texts(facts: &Facts<'_>, cycle: &Cycle, state: &CycleState) -> (S
         at + 1,
         join_or_nothing(&done),
     );
-    (to_model, words::left(facts.lang, &state.cycle, &state.stage, at + 1, of))
+    (to_model, words::left(facts.lang, state, at + 1, of, facts.now))
 }

@@ -168,6 +168,15 @@ pub(super) fn report_gone(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
     }
 }
 
+/// A checkout or a merge put the file of another cycle in its place.
+pub(super) fn report_replaced(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
+    Verdict {
+        says: vec![tell_person(words::replaced(facts.lang, stage), 60)],
+        effects: vec![Effect::mark(Mark::StageLeft)],
+        ..Verdict::silent("the state file is that of another cycle")
+    }
+}
+
 /// `tidegate cycle fail` only answers its caller.
 pub(super) fn report_failure(facts: &Facts<'_>, stage: &ActiveStage, why: &str) -> Verdict {
     let why = sanitize_line(first_chars(why, MAX_REASON_CHARS));
