@@ -152,9 +152,15 @@ mod tests {
     use crate::feature::cycle::go_ahead::lets_continue;
     use crate::time::Millis;
 
+    fn state(stage: &str, status: CycleStatus) -> CycleState {
+        let mut state = CycleState::started("dev-cycle", Millis(0));
+        (state.stage, state.status) = (stage.to_owned(), status);
+        state
+    }
+
     fn find(stage: &str, turn: Turn, done: bool, consent: &Consent) -> Waiting {
         let cycle = Cycle::default();
-        let state = CycleState { stage: stage.into(), ..CycleState::default() };
+        let state = state(stage, CycleStatus::Running);
         let at = cycle.position(stage).expect("a stage");
         let active = ActiveStage::begin("dev-cycle", &cycle, at, Millis(0), turn).expect("a stage");
         let active = ActiveStage { done, ..active };
@@ -200,7 +206,7 @@ mod tests {
         let cycle = Cycle::default();
         let consent = Consent::default();
         let find = |status, is_live| {
-            let state = CycleState { stage: "audit".into(), status, ..CycleState::default() };
+            let state = state("audit", status);
             let known = Known {
                 state: &state,
                 cycle: &cycle,
