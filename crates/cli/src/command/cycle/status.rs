@@ -283,10 +283,14 @@ fn cycle_page(shown: &ShownCycle<'_>) -> Page {
 
 fn describe_stage(shown: &ShownCycle<'_>, at: usize, stage: &ShownStage<'_>) -> Text {
     let is_current = stage.name == shown.stage && shown.status == "running";
+    let waits_for_person = shown.waits.as_ref().is_some_and(|waits| waits.from == "person");
     let skill = &stage.skill;
     match (stage.ended, stage.tokens.map(short_tokens)) {
         (true, Some(tokens)) => Text::from(both!("done, {tokens} tokens", "完了、{tokens}トークン")).good(),
         (true, None) => Text::from(both!("done", "完了")).good(),
+        (false, _) if is_current && shown.done == Some(true) && waits_for_person => {
+            Text::from(both!("done, waits for you", "完了、あなたを待っています")).warning()
+        }
         (false, _) if is_current && shown.done == Some(true) => {
             both!("done when this turn ends", "このターンの終わりに完了").into()
         }
@@ -395,6 +399,7 @@ mod tests {
             Waiting::GoAhead { before: Some("ship".to_owned()), assent: false, because: Some(because) };
         let asked = ShownCycle {
             done: Some(true),
+            live: true,
             missing: Vec::new(),
             waits: waits(&go_ahead),
             stages: stages(),

@@ -675,7 +675,7 @@ fn a_file_of_nobody_or_of_elsewhere_steers_nobody() {
     play.stop().silent();
     assert_eq!(play.text(), "{\"stage\": \"audit\"}");
     let shown = play.cycle(&["status"]);
-    assert!(shown.ok().contains("session  none; `tidegate cycle resume` continues it in one"), "{shown:?}");
+    assert!(shown.ok().contains("session    none; `tidegate cycle resume` continues it in one"), "{shown:?}");
     assert!(play.cycle(&["done"]).failed().contains("does not belong to a session yet"));
     assert_eq!(play.cycle(&["resume"]).code, Some(0));
     assert_eq!((&play.state()["stage"], &play.state()["session_id"]), (&json!("audit"), &json!("s-1")));

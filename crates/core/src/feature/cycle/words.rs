@@ -572,19 +572,19 @@ pub(super) fn waiting(lang: Lang, waiting: &Waiting) -> String {
             format!("you to continue {stage} in an open session: type {type_} there")
         }
         (Lang::Ja, Waiting::Session(stage)) => {
-            format!("開いているセッションで {type_}と入力すると、{stage} から続けます")
+            format!("開いているセッションで{type_}と入力すると、{stage} から続けます")
         }
         (Lang::En, Waiting::Room(stage)) => {
             format!("you to continue with {stage} in a new session: type {type_} there")
         }
         (Lang::Ja, Waiting::Room(stage)) => {
-            format!("新しいセッションで {type_}と入力すると、{stage} から続けます")
+            format!("新しいセッションで{type_}と入力すると、{stage} から続けます")
         }
         (Lang::En, Waiting::Repair(stage)) => {
             format!("you to continue with {stage}, when it is fixed: type {type_}")
         }
         (Lang::Ja, Waiting::Repair(stage)) => {
-            format!("直したあと {type_}と入力すると、{stage} から続けます")
+            format!("直したあと{type_}と入力すると、{stage} から続けます")
         }
     }
 }
