@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 use tidegate_core::event::SessionId;
 use tidegate_core::feature::cycle::consent::Consent;
-use tidegate_core::feature::cycle::policy::sanitize_line;
+use tidegate_core::feature::cycle::one_line::sanitize_line;
 use tidegate_core::feature::cycle::success::Missing;
 use tidegate_core::feature::cycle::waiting::{Known as KnownCycle, Waiting};
 use tidegate_core::feature::cycle::{CycleStatus, StageProgress, history, words};

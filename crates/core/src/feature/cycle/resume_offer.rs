@@ -1,7 +1,8 @@
 //! What a starting session and its person hear of a cycle that stopped, or that was left in the middle of a stage.
 
+use crate::feature::cycle::damage::{report_unusable, set_aside_damaged};
 use crate::feature::cycle::effect;
-use crate::feature::cycle::policy::{report_unusable, set_aside_damaged, stage_project};
+use crate::feature::cycle::policy::stage_project;
 use crate::feature::cycle::standing::{CycleOrigin, CycleStanding};
 use crate::feature::cycle::state::{MAX_SESSIONS_TOLD, OUT_OF_CONTEXT, STATE_FILE};
 use crate::feature::cycle::{Cycle, CycleDamage, CycleState, CycleStatus, words};

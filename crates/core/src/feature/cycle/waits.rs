@@ -3,7 +3,7 @@
 use crate::feature::cycle::consent::{ConsentChange, Owed};
 use crate::feature::cycle::go_ahead;
 use crate::feature::cycle::marks::Mark;
-use crate::feature::cycle::policy::sanitize_line;
+use crate::feature::cycle::one_line::sanitize_line;
 use crate::feature::cycle::prompts::change_consent;
 use crate::feature::cycle::success::Missing;
 use crate::feature::cycle::{ActiveStage, CycleState, CycleStatus, Turn, words};

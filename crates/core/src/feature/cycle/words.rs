@@ -3,7 +3,7 @@
 use super::consent::Owed;
 use super::history::StageCost;
 use super::not_counted::WhyNot;
-use super::policy::sanitize_line;
+use super::one_line::sanitize_line;
 use super::state::{STATE_FILE, STILL_OPEN};
 use super::success::Missing;
 use super::waiting::Waiting;
