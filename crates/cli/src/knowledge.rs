@@ -122,6 +122,22 @@ impl Project {
         read_knowledge(&self.here, &self.root, KnowledgeFiles::Learnings)
     }
 
+    /// Notes belong to a project.
+    pub(crate) fn check_is_known(&self) -> Result<(), CliError> {
+        if project::is_known(&self.root, self.here.env.place.home.as_deref()) {
+            return Ok(());
+        }
+        let root = self.root.display();
+        Err(CliError::new(both!(
+            "{root} is not a project, so nothing was written",
+            "{root} はプロジェクトではないため、書き込んでいません"
+        ))
+        .hint(both!(
+            "go to the folder of the project, or name it with --project",
+            "プロジェクトのフォルダに移動するか、--project で指定してください"
+        )))
+    }
+
     /// Makes the folder, but nothing outside the project.
     pub(crate) fn add(&self, entry: &NewEntry) -> std::io::Result<Option<EntryId>> {
         edit::add_entry(&self.here.state, &ContextFolder::make(&self.root)?, entry)

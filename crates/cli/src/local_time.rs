@@ -2,10 +2,11 @@
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
-use tidegate_core::time::Millis;
+use tidegate_core::text::lang::Lang;
+use tidegate_core::time::{Millis, describe_age};
 use tidegate_memory::view::LocalTime;
 
-use crate::bilingual::{Bilingual, both, count_en};
+use crate::bilingual::{Bilingual, both};
 
 /// The clock changes that are looked back at: some years.
 const CHANGES: usize = 8;
@@ -85,15 +86,12 @@ impl LocalClock {
 
     /// `3 minutes ago`; a date when it is more than two weeks. A time to come is `just now`: clocks differ.
     pub(crate) fn ago(&self, time: Millis) -> Bilingual {
-        let minutes = (self.now.since(time) / 60_000) as usize;
-        let (hours, days) = (minutes / 60, minutes / (24 * 60));
-        match (days, hours, minutes) {
-            (0, 0, 0) => both!("just now", "たった今"),
-            (0, 0, _) => both!("{n} ago", "{minutes}分前", n = count_en(minutes, "minute")),
-            (0, ..) => both!("{n} ago", "{hours}時間前", n = count_en(hours, "hour")),
-            (1..=14, ..) => both!("{n} ago", "{days}日前", n = count_en(days, "day")),
-            _ => both!("on {day}", "{day}", day = self.day(time)),
+        const LONGEST_MS: u64 = 15 * 24 * 3600 * 1000;
+        let age = self.now.since(time);
+        if age >= LONGEST_MS {
+            return both!("on {day}", "{day}", day = self.day(time));
         }
+        Bilingual { en: describe_age(Lang::En, age), ja: describe_age(Lang::Ja, age) }
     }
 }
 

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::text::lang::Lang;
+
 /// Milliseconds since 1970-01-01T00:00:00Z.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -107,6 +109,26 @@ impl Millis {
     }
 }
 
+/// How long ago something was, in the largest unit that fits: `3 days ago`, 「3日前」.
+pub fn describe_age(lang: Lang, ms: u64) -> String {
+    let minutes = ms / 60_000;
+    let (number, en, ja) = match minutes {
+        0 => {
+            return match lang {
+                Lang::En => "just now".to_owned(),
+                Lang::Ja => "たった今".to_owned(),
+            };
+        }
+        1..60 => (minutes, "minute", "分"),
+        60..1440 => (minutes / 60, "hour", "時間"),
+        _ => (minutes / 1440, "day", "日"),
+    };
+    match lang {
+        Lang::En => format!("{number} {en}{} ago", if number == 1 { "" } else { "s" }),
+        Lang::Ja => format!("{number}{ja}前"),
+    }
+}
+
 /// A number with at least so many digits.
 fn push_number(text: &mut String, number: u64, digits: u32) {
     let mut unit = 10_u64.pow(digits - 1);
@@ -159,6 +181,22 @@ mod tests {
             [(2026, 2, 29), (2026, 4, 31), (2026, 0, 1), (1969, 12, 31), (u64::MAX, 1, 1)]
         {
             assert_eq!(Millis::of_day(year, month, day), None, "{year}-{month}-{day}");
+        }
+    }
+
+    #[test]
+    fn ages_have_the_largest_unit_that_fits() {
+        let minute = 60_000;
+        for (ms, en, ja) in [
+            (59_999, "just now", "たった今"),
+            (minute, "1 minute ago", "1分前"),
+            (59 * minute, "59 minutes ago", "59分前"),
+            (60 * minute, "1 hour ago", "1時間前"),
+            (1439 * minute, "23 hours ago", "23時間前"),
+            (1440 * minute, "1 day ago", "1日前"),
+            (30 * 1440 * minute, "30 days ago", "30日前"),
+        ] {
+            assert_eq!([Lang::En, Lang::Ja].map(|lang| describe_age(lang, ms)), [en, ja]);
         }
     }
 

@@ -33,7 +33,7 @@ Examples:
       --next \"the same for the archive\"
 
 Adds the note next to the newest one, and creates the file if it is missing. Works in
-any folder of the project. Each worktree has a file of its own.")]
+any folder of the project, not in the home directory itself. Each worktree has a file of its own.")]
     Add(ProgressAdd),
     /// List the notes, newest first
     #[command(after_help = "\
@@ -109,6 +109,7 @@ struct Added {
 
 fn add_entry(args: &ProgressAdd) -> Outcome {
     let project = Project::find(&args.of)?;
+    project.check_is_known()?;
     // An empty flag adds nothing.
     let lines = |texts: &[String]| -> Vec<String> {
         texts.iter().map(|text| one_line(text)).filter(|text| !text.is_empty()).collect()

@@ -546,8 +546,8 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("Write and read progress notes", "作業メモを書き、読みます"),
     ("Add a note to `.claude/context/progress.md`", "`.claude/context/progress.md` にメモを追加します"),
     (
-        "Adds the note next to the newest one, and creates the file if it is missing. Works in any folder of the project. Each worktree has a file of its own.",
-        "最新のメモの隣に追加し、ファイルがなければ作ります。プロジェクトのどのフォルダでも使えます。作業ツリーごとに別のファイルです。",
+        "Adds the note next to the newest one, and creates the file if it is missing. Works in any folder of the project, not in the home directory itself. Each worktree has a file of its own.",
+        "最新のメモの隣に追加し、ファイルがなければ作ります。プロジェクトのどのフォルダでも使えますが、ホームディレクトリそのものでは使えません。作業ツリーごとに別のファイルです。",
     ),
     ("Finished step, in one line", "終えた作業を1行で書きます"),
     ("Key change; can be repeated", "主な変更です。繰り返し指定できます"),

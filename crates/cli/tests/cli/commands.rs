@@ -282,7 +282,6 @@ fn journal_and_explain() {
     Code compacts the conversation to a summary (62% of 200k used).
 
     Other policies that took part
-    cycle no objection: no cycle is under way here
     activity no objection: the prompt asks for nothing new
 
     Facts

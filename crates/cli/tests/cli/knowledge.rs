@@ -697,3 +697,18 @@ fn status_and_status_line_say_what_waits() {
     put(&sandbox, "progress.md", b"## a\n\xff");
     assert!(!line(&sandbox).contains("to review"));
 }
+
+#[test]
+fn a_note_is_written_only_into_a_project() {
+    let sandbox = Sandbox::new();
+    let home = sandbox.home();
+    let add = || by_agent_in(&sandbox, &home, &["progress", "add", "Done"]);
+    let refused = add();
+    let refused = refused.failed();
+    assert!(refused.contains(" is not a project, so nothing was written"), "{refused}");
+    let named = sandbox.run(&["progress", "add", "Done", "--project", &home.display().to_string()]);
+    assert!(named.failed().contains(" is not a project"), "{named:?}");
+    assert!(!home.join(".claude/context").exists());
+    fs::create_dir_all(home.join(".git")).expect("a repository of settings");
+    assert!(add().ok().contains("Added note "), "a repository is a project, wherever it is");
+}

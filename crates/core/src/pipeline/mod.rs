@@ -59,6 +59,10 @@ pub fn decide(facts: &Facts<'_>, config: &Config, clock: &dyn Fn() -> u64) -> Ru
         if facts.event.host != Host::ClaudeCode {
             name_host(&mut verdict, facts.event.host);
         }
+        if verdict == Verdict::pass() {
+            // Nothing to say, to do or to explain.
+            return ruling;
+        }
         let micros = clock().saturating_sub(start);
         let shadow = policy.mode(config) == Mode::Shadow;
         ruling.merge(Ruling::from_part(RulingPart { policy: policy.id(), verdict, shadow, micros }))

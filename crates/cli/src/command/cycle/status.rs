@@ -4,18 +4,22 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use tidegate_core::event::SessionId;
-use tidegate_core::feature::cycle::policy::sanitize_line;
+use tidegate_core::feature::cycle::consent::Consent;
+use tidegate_core::feature::cycle::one_line::sanitize_line;
 use tidegate_core::feature::cycle::success::Missing;
+use tidegate_core::feature::cycle::waiting::{Known as KnownCycle, Waiting};
 use tidegate_core::feature::cycle::{CycleStatus, StageProgress, history, words};
 use tidegate_core::feature::facts::Known;
 use tidegate_core::meter::short_tokens;
 use tidegate_core::text::lang::Lang;
+use tidegate_core::time::Millis;
 use tidegate_state::feature::cycle;
 
 use super::project_cycle::{ProjectCycle, describe_missing, status_word};
 use crate::args::ProjectArgs;
 use crate::bilingual::{Bilingual, both};
 use crate::command::Outcome;
+use crate::local_time::LocalClock;
 use crate::print;
 use crate::print::page::Page;
 use crate::print::text::{Text, data};
@@ -47,6 +51,11 @@ struct ShownCycle<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "serialize_missing")]
     missing: Vec<Missing>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    waits: Option<ShownWaiting>,
+    /// How long ago the file was changed.
+    #[serde(skip)]
+    changed: Option<Bilingual>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<&'a str>,
     live: bool,
     /// It belongs to the session that asks.
@@ -67,6 +76,32 @@ struct ShownCycle<'a> {
     stages: Vec<ShownStage<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     left: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct ShownWaiting {
+    #[serde(rename = "for")]
+    what: &'static str,
+    from: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stage: Option<String>,
+    /// Words to type, in the person's language.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    accepts: &'static [&'static str],
+    #[serde(skip)]
+    told: Bilingual,
+}
+
+impl ShownWaiting {
+    fn new(waiting: &Waiting, lang: Lang) -> ShownWaiting {
+        ShownWaiting {
+            what: waiting.name(),
+            from: waiting.from(),
+            stage: waiting.stage().map(str::to_owned),
+            accepts: waiting.accepts(lang),
+            told: Bilingual { en: waiting.describe(Lang::En), ja: waiting.describe(Lang::Ja) },
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -117,6 +152,19 @@ pub(super) fn run(args: &Args) -> Outcome {
     let active = owner.as_ref().and_then(|owner| owner.marks.cycle.stage.as_ref());
     let active = active.filter(|active| active.stage == state.stage && state.status == CycleStatus::Running);
     let missing = owner.as_ref().zip(active).map(|(owner, active)| place.list_missing(owner, active));
+    let live = state.session_id.as_deref().is_some_and(|id| place.is_live(id));
+    let none = Consent::default();
+    let waiting = Waiting::find(&KnownCycle {
+        state,
+        cycle,
+        active,
+        is_live: live,
+        missing: missing.as_deref().unwrap_or_default(),
+        consent: place.standing.value().map_or(&none, |standing| &standing.consent),
+    });
+    let prompt = owner.as_ref().and_then(|owner| owner.marks.session.lang);
+    let lang = place.project.here.env.lang(place.project.here.config.general.lang, prompt);
+    let changed = state.updated_at.as_deref().and_then(Millis::from_iso);
     let why = state.stopped_reason.as_deref().unwrap_or("?");
     let failure = |lang| words::failure(lang, why, state.most_findings());
     let shown = ShownCycle {
@@ -130,7 +178,9 @@ pub(super) fn run(args: &Args) -> Outcome {
         is_said: active.is_some_and(|active| active.done),
         missing: missing.unwrap_or_default(),
         session: state.session_id.as_deref(),
-        live: state.session_id.as_deref().is_some_and(|id| place.is_live(id)),
+        waits: waiting.map(|waiting| ShownWaiting::new(&waiting, lang)),
+        changed: changed.map(|changed| LocalClock::of_system(place.project.here.now).ago(changed)),
+        live,
         own: state.session_id.is_some()
             && state.session_id.as_deref() == place.project.session.as_ref().map(SessionId::as_str),
         stopped_reason: state.stopped_reason.as_deref(),
@@ -177,6 +227,14 @@ fn cycle_page(shown: &ShownCycle<'_>) -> Page {
             both!("context", "コンテキスト").into(),
             both!("{left} tokens left", "残り{left}トークン").into(),
         ));
+    }
+    if let Some(Bilingual { en, ja }) = &shown.changed {
+        pairs.push((both!("changed", "更新").into(), both!("{en}", "{ja}").into()));
+    }
+    if let Some(waits) = &shown.waits {
+        let Bilingual { en, ja } = &waits.told;
+        let told = both!("{en}", "{ja}", en = sanitize_line(en), ja = sanitize_line(ja));
+        pairs.push((both!("waits for", "待ち").into(), told.into()));
     }
     page.pairs(pairs);
     page.heading(both!("Stages", "ステージ"));
@@ -225,10 +283,14 @@ fn cycle_page(shown: &ShownCycle<'_>) -> Page {
 
 fn describe_stage(shown: &ShownCycle<'_>, at: usize, stage: &ShownStage<'_>) -> Text {
     let is_current = stage.name == shown.stage && shown.status == "running";
+    let waits_for_person = shown.waits.as_ref().is_some_and(|waits| waits.from == "person");
     let skill = &stage.skill;
     match (stage.ended, stage.tokens.map(short_tokens)) {
         (true, Some(tokens)) => Text::from(both!("done, {tokens} tokens", "完了、{tokens}トークン")).good(),
         (true, None) => Text::from(both!("done", "完了")).good(),
+        (false, _) if is_current && shown.done == Some(true) && waits_for_person => {
+            Text::from(both!("done, waits for you", "完了、あなたを待っています")).warning()
+        }
         (false, _) if is_current && shown.done == Some(true) => {
             both!("done when this turn ends", "このターンの終わりに完了").into()
         }
@@ -271,6 +333,7 @@ mod tests {
                 stage("ship", false, None, 60_000),
             ]
         };
+        let waits = |waiting: &Waiting| Some(ShownWaiting::new(waiting, Lang::En));
         let skipped = ["audit".to_owned(), "ship".to_owned()];
         let running = ShownCycle {
             cycle: "dev-cycle",
@@ -282,6 +345,8 @@ mod tests {
             done: None,
             is_said: false,
             missing: Vec::new(),
+            waits: waits(&Waiting::Work("audit".to_owned())),
+            changed: Some(both!("3 days ago", "3日前")),
             session: Some("91b38a40-3ead-4aa8-8407-24d36ddad7be"),
             live: true,
             own: true,
@@ -304,6 +369,7 @@ mod tests {
             left_tokens: Some(43_000),
             needed_tokens: Some(100_000),
             left: None,
+            waits: waits(&Waiting::Room("audit".to_owned())),
             stages: stages(),
             ..running
         };
@@ -313,6 +379,7 @@ mod tests {
             status: "failed",
             stopped_reason: Some("open_findings"),
             failure,
+            waits: waits(&Waiting::Repair("audit".to_owned())),
             stages: stages(),
             ..stopped
         };
@@ -322,9 +389,22 @@ mod tests {
             status: "running",
             is_said: true,
             missing: vec![Missing::Check("`a.rs`".to_owned()), Missing::OpenFindings(2)],
+            waits: waits(&Waiting::Answer),
             stages: stages(),
             ..failed
         };
         assert_looks("cycle-not-done", &cycle_page(&said));
+        let because = ["3 findings were open in audit".to_owned(), "audit で指摘が3件あった".to_owned()];
+        let go_ahead =
+            Waiting::GoAhead { before: Some("ship".to_owned()), assent: false, because: Some(because) };
+        let asked = ShownCycle {
+            done: Some(true),
+            live: true,
+            missing: Vec::new(),
+            waits: waits(&go_ahead),
+            stages: stages(),
+            ..said
+        };
+        assert_looks("cycle-go-ahead", &cycle_page(&asked));
     }
 }

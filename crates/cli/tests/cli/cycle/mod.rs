@@ -12,6 +12,7 @@ use crate::transcript::{Transcript, addressed, answer};
 mod again;
 mod elsewhere;
 mod success;
+mod waits;
 
 const FILE: &str = ".claude/dev-cycle.state.json";
 const STAGES: [&str; 4] = ["sprint", "audit", "ship", "retrospective"];
@@ -62,9 +63,14 @@ impl Play {
     }
 
     fn prompt(&self, text: &str) {
+        let _ = self.typed(text);
+    }
+
+    /// What the person sees after their prompt.
+    fn typed(&self, text: &str) -> String {
         static COUNT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
         let count = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let _ = self.event("UserPromptSubmit", json!({ "prompt": text, "prompt_id": format!("p{count}") }));
+        message(&self.event("UserPromptSubmit", json!({ "prompt": text, "prompt_id": format!("p{count}") })))
     }
 
     pub(crate) fn invokes(&self, skill: &str) {
@@ -669,7 +675,7 @@ fn a_file_of_nobody_or_of_elsewhere_steers_nobody() {
     play.stop().silent();
     assert_eq!(play.text(), "{\"stage\": \"audit\"}");
     let shown = play.cycle(&["status"]);
-    assert!(shown.ok().contains("session  none; `tidegate cycle resume` continues it in one"), "{shown:?}");
+    assert!(shown.ok().contains("session    none; `tidegate cycle resume` continues it in one"), "{shown:?}");
     assert!(play.cycle(&["done"]).failed().contains("does not belong to a session yet"));
     assert_eq!(play.cycle(&["resume"]).code, Some(0));
     assert_eq!((&play.state()["stage"], &play.state()["session_id"]), (&json!("audit"), &json!("s-1")));

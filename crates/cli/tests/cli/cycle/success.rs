@@ -46,13 +46,14 @@ fn a_report_that_forbids_to_ship_needs_a_new_word() {
     assert!(play.held().contains("for stage audit"));
     play.finishes("audit");
     let stop = play.says("Two CRITICAL findings. This must not be shipped.");
-    assert!(stop.stdout.contains("Fix what must not be shipped"), "{stop:?}");
+    let quoted = "Fix what must not be shipped (your last message says: \\\"This must not be shipped\\\")";
+    assert!(stop.stdout.contains(quoted), "{stop:?}");
     let stop = play.says("Understood.");
     assert!(stop.stdout.contains("Claude did not report it as done"), "{stop:?}");
     assert_eq!(play.state()["stage"], "audit");
     play.finishes("audit");
     let waits = message(&play.stop());
-    assert!(waits.contains("because the report of audit said not to ship it"), "{waits}");
+    assert!(waits.contains("because the report of audit said: \"This must not be shipped\""), "{waits}");
     play.prompt("continue");
     assert_eq!(play.state()["stage"], "ship");
 }

@@ -97,6 +97,11 @@ impl ApprovalRequest {
         matches!(self.stage, ApprovalStage::Asked | ApprovalStage::Questioned(_)) && self.in_time(now)
     }
 
+    /// The client's dialog shows it to the person.
+    pub fn is_in_dialog(&self) -> bool {
+        matches!(self.stage, ApprovalStage::Questioned(_))
+    }
+
     pub fn allows(&self, command: &str, about: Option<&str>, now: Millis) -> bool {
         let is_same = self.command == command && self.about.as_deref() == about;
         self.stage == ApprovalStage::Given && is_same && self.in_time(now)

@@ -130,10 +130,13 @@ impl Policy for Approval {
             EventKind::UserPromptSubmit if event.is_main_thread() => {
                 let prompt = event.human_prompt()?;
                 let asked = marks.map(|marks| marks.approval.requests.as_slice()).filter(|_| requests);
-                let is_named =
-                    || asked.is_some_and(|asked| requests_named_in(&prompt, asked).next().is_some());
+                let concerns = |asked: &[ApprovalRequest]| {
+                    requests_named_in(&prompt, asked).next().is_some()
+                        || typed::agrees_without_code(&prompt)
+                        || asked.iter().any(ApprovalRequest::is_in_dialog)
+                };
                 let known_codes = marks.map(|marks| marks.approval.requests.as_slice()).unwrap_or_default();
-                (typed_reply(&prompt, known_codes).is_some() || is_named()).then_some(known)
+                (typed_reply(&prompt, known_codes).is_some() || asked.is_some_and(concerns)).then_some(known)
             }
             EventKind::PreToolUse if requests && is_question(event) => Some(tool),
             EventKind::PostToolUse | EventKind::PostToolUseFailure if requests => Some(tool),
@@ -158,6 +161,11 @@ impl Policy for Approval {
             EventKind::UserPromptSubmit => decide_on_prompt(facts, requests),
             EventKind::PreToolUse => decide_on_question(facts, requests),
             EventKind::PostToolUse if is_question(facts.event) => decide_on_answer(facts, requests),
+            EventKind::PostToolUseFailure if is_question(facts.event) => {
+                let asked: Vec<&ApprovalRequest> =
+                    requests.iter().filter(|request| is_put_by(request, facts)).collect();
+                dismiss_requests(facts, &asked, "the question was not answered")
+            }
             _ => show_requests(facts, requests, void_mentioned(facts, requests)),
         }
     }
@@ -226,13 +234,7 @@ pub fn find_approval(host: Host, entry: &TranscriptEntry<'_>, request: &Approval
 fn decide_on_prompt(facts: &Facts<'_>, requests: &[ApprovalRequest]) -> Verdict {
     let prompt = facts.event.human_prompt().unwrap_or_default();
     let Some((reply, code)) = typed_reply(&prompt, requests) else {
-        // The person may believe that this was an approval.
-        let mut waiting = requests_named_in(&prompt, requests).filter(|request| request.waits(facts.now));
-        let Some(request) = waiting.next() else { return Verdict::pass() };
-        return Verdict {
-            says: vec![say(Audience::User, words::unclear(facts.lang, &request.code))],
-            ..Verdict::silent("the prompt names a code and is not an approval")
-        };
+        return decide_on_other_prompt(facts, requests, &prompt);
     };
     let waiting = requests.iter().find(|request| request.code == code && request.waits(facts.now));
     let Some(request) = waiting else {
@@ -252,6 +254,29 @@ fn decide_on_prompt(facts: &Facts<'_>, requests: &[ApprovalRequest]) -> Verdict 
         return Verdict { says, ..Verdict::silent(doubt.because()) };
     }
     approve_requests(facts, &[request], PersonsYes::Typed)
+}
+
+/// It approves nothing, but the person may believe that it did. The client shows no prompt next to its dialog: whoever types
+/// one has left the question.
+fn decide_on_other_prompt(facts: &Facts<'_>, requests: &[ApprovalRequest], prompt: &str) -> Verdict {
+    let waits = |request: &&ApprovalRequest| request.waits(facts.now);
+    let explain = |text: String, because: &'static str| Verdict {
+        says: vec![say(Audience::User, text)],
+        ..Verdict::silent(because)
+    };
+    if let Some(named) = requests_named_in(prompt, requests).find(waits) {
+        let text = words::unclear(facts.lang, &named.code);
+        return explain(text, "the prompt names a code and is not an approval");
+    }
+    let left: Vec<&ApprovalRequest> =
+        requests.iter().filter(waits).filter(|request| request.is_in_dialog()).collect();
+    if !left.is_empty() && facts.typed_prompt().is_some() {
+        return dismiss_requests(facts, &left, "the person turned to something else");
+    }
+    let asked = requests.iter().rev().find(waits).filter(|_| typed::agrees_without_code(prompt));
+    asked.map_or_else(Verdict::pass, |request| {
+        explain(words::without_code(facts.lang, &request.code), "the prompt agrees without the code")
+    })
 }
 
 fn nothing_waits(facts: &Facts<'_>, requests: &[ApprovalRequest], reply: Reply, code: &str) -> String {
@@ -335,20 +360,9 @@ fn decide_on_question(facts: &Facts<'_>, requests: &[ApprovalRequest]) -> Verdic
 }
 
 fn decide_on_answer(facts: &Facts<'_>, requests: &[ApprovalRequest]) -> Verdict {
-    let id = facts.event.call.as_deref();
-    let asked = |request: &&ApprovalRequest| match &request.stage {
-        ApprovalStage::Questioned(call) => request.waits(facts.now) && Some(call.as_str()) == id,
-        _ => false,
-    };
-    let about: Vec<&ApprovalRequest> = requests.iter().filter(asked).collect();
+    let about: Vec<&ApprovalRequest> = requests.iter().filter(|request| is_put_by(request, facts)).collect();
     if about.is_empty() {
         return Verdict::silent("no code in the question");
-    }
-    if let Some(doubt) = find_doubt(facts) {
-        return Verdict::silent(doubt.because());
-    }
-    if !about.iter().all(|request| is_client_of(request, facts)) {
-        return Verdict::silent("it was answered in another client");
     }
     let with = |wanted: Answer| {
         let answered = about.iter().filter(|request| {
@@ -358,7 +372,25 @@ fn decide_on_answer(facts: &Facts<'_>, requests: &[ApprovalRequest]) -> Verdict 
     };
     let (approved, declined) = (with(Answer::Approval), with(Answer::Other));
     if approved.is_empty() && declined.is_empty() {
-        return Verdict::silent("the question was not answered");
+        return dismiss_requests(facts, &about, "the question was not answered");
+    }
+    let elsewhere = !about.iter().all(|request| is_client_of(request, facts));
+    let doubt = find_doubt(facts).or(elsewhere.then_some(Doubt::OtherClient));
+    if let Some(doubt) = doubt {
+        let told = approved.iter().filter_map(|request| words::not_counted(facts.lang, request, doubt));
+        let says = told.map(|text| say(Audience::User, text)).collect();
+        let because = match doubt {
+            Doubt::OtherClient => "it was answered in another client",
+            doubt => doubt.because(),
+        };
+        return Verdict { says, ..Verdict::silent(because) };
+    }
+    if let Some(late) = approved.iter().find(|request| !request.waits(facts.now)) {
+        let text = nothing_waits(facts, requests, Reply::Approve, &late.code);
+        return Verdict {
+            says: vec![say(Audience::User, text)],
+            ..Verdict::silent("no request waits with this code")
+        };
     }
     let mut verdict = decline_requests(&declined);
     if !approved.is_empty() {
@@ -368,6 +400,12 @@ fn decide_on_answer(facts: &Facts<'_>, requests: &[ApprovalRequest]) -> Verdict 
         verdict.effects.extend(given.effects);
     }
     verdict
+}
+
+/// This call put it to the person.
+fn is_put_by(request: &ApprovalRequest, facts: &Facts<'_>) -> bool {
+    let id = facts.event.call.as_deref();
+    matches!(&request.stage, ApprovalStage::Questioned(call) if Some(call.as_str()) == id)
 }
 
 /// A code in the input of any other tool could come back as a prompt.
@@ -446,6 +484,16 @@ fn decline_requests(requests: &[&ApprovalRequest]) -> Verdict {
         );
         verdict.says.push(say(Audience::Model, text));
         verdict.effects.push(Effect::mark(Mark::Approval(declined)));
+    }
+    verdict
+}
+
+/// A question that the person leaves without an answer is over, too: what they say next is about something else.
+fn dismiss_requests(facts: &Facts<'_>, requests: &[&ApprovalRequest], because: &'static str) -> Verdict {
+    let mut verdict = Verdict { because, ..decline_requests(requests) };
+    for request in requests.iter().filter(|_| facts.person.may_be_there()) {
+        let command = request.terms().next().unwrap_or_default();
+        verdict.says.push(say(Audience::User, words::dismissed(facts.lang, &command)));
     }
     verdict
 }

@@ -55,6 +55,34 @@ pub(super) fn typed_reply(prompt: &str, requests: &[ApprovalRequest]) -> Option<
     (ApprovalRequest::is_code(&code) && (parts.len() == 1 || is_known())).then_some((reply, code))
 }
 
+/// Words of a prompt that only agrees.
+const AGREES: [&str; 12] = [
+    "approve",
+    "approved",
+    "it",
+    "this",
+    "that",
+    "yep",
+    "yeah",
+    "sure",
+    "承認",
+    "承認します",
+    "承認する",
+    "了解",
+];
+
+/// "ok", "approve it": a person who waits for a request may mean it, but it names none.
+pub(super) fn agrees_without_code(prompt: &str) -> bool {
+    /// A longer one says more.
+    const MOST: usize = 60;
+    let is_one = |word: &str, words: &[&str]| words.iter().any(|known| word.eq_ignore_ascii_case(known));
+    let mut words =
+        prompt.split([' ', ',', '.', '!', '、', '。', '　']).filter(|word| !word.is_empty()).peekable();
+    prompt.len() <= MOST
+        && words.peek().is_some_and(|first| !is_one(first, &["please", "thanks", "it", "this", "that"]))
+        && words.all(|word| is_one(word, &POLITE) || is_one(word, &AGREES))
+}
+
 /// `ａ` to `a`, `　` to a space.
 fn half_width(c: char) -> char {
     match c {
@@ -161,6 +189,26 @@ mod tests {
         }
         assert_eq!(typed_reply("approve K7Q F2X", &requests), None);
         assert_eq!(typed_reply("approve K7QF2X", &requests), Some((Reply::Approve, "K7QF2X".into())));
+    }
+
+    #[test]
+    fn what_agrees_and_names_no_code() {
+        for prompt in [
+            "approve",
+            "Approve it.",
+            "ok",
+            "Yes, please",
+            "OK thanks!",
+            "承認します。",
+            "はい、お願いします。",
+        ] {
+            assert!(agrees_without_code(prompt), "{prompt}");
+        }
+        for other in
+            ["", "please", "that", "approve all PRs", "ok, show me the diff", "yes?", "thanks", "続けて"]
+        {
+            assert!(!agrees_without_code(other), "{other}");
+        }
     }
 
     /// Everything that a person may type, the model must not have typed.

@@ -33,6 +33,34 @@ pub(super) fn unclear(lang: Lang, code: &str) -> String {
     }
 }
 
+/// The prompt agrees, but to nothing that can be told.
+pub(super) fn without_code(lang: Lang, code: &str) -> String {
+    match lang {
+        Lang::En => format!(
+            "Tidegate did not take your prompt as an approval: the code is missing. Type `approve {code}` to allow the request that \
+             waits, or `refuse {code}`."
+        ),
+        Lang::Ja => format!(
+            "Tidegate: コードがないため、承認とは扱いませんでした。待っている要求を承認する場合は `approve {code}`、しない場合は \
+             `refuse {code}` と入力してください。"
+        ),
+    }
+}
+
+/// The question in the client's dialog was left without an answer.
+pub(super) fn dismissed(lang: Lang, command: &str) -> String {
+    match lang {
+        Lang::En => format!(
+            "Tidegate closed the request to run `{command}`: its question got no answer. Nothing was changed. If you want it, ask \
+             Claude to request it again."
+        ),
+        Lang::Ja => format!(
+            "Tidegate: 質問への回答がなかったため、`{command}` の要求を取り下げました。何も変更していません。必要なら Claude にもう一度\
+             要求させてください。"
+        ),
+    }
+}
+
 /// The yes was not the person's.
 pub(super) fn refused(lang: Lang, what: &str) -> String {
     match lang {

@@ -32,6 +32,9 @@ pub enum Owed {
     /// The report of a stage forbade to publish.
     Forbidden {
         stage: String,
+        /// Its words. Made safe where they are shown.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        said: Option<String>,
     },
     Failed {
         stage: String,
@@ -95,7 +98,9 @@ impl Owed {
 
     fn stage(&self) -> Option<&str> {
         match self {
-            Owed::Findings { stage, .. } | Owed::Forbidden { stage } | Owed::Failed { stage } => Some(stage),
+            Owed::Findings { stage, .. } | Owed::Forbidden { stage, .. } | Owed::Failed { stage } => {
+                Some(stage)
+            }
             _ => None,
         }
     }

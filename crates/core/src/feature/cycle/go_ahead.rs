@@ -99,7 +99,7 @@ pub(super) fn lets_continue(said: &str, known: &[&str], by_name: bool) -> bool {
     read_plain(&said, known, "").is_some_and(|most| most >= least)
 }
 
-fn is_quoted(said: &str) -> bool {
+pub(super) fn is_quoted(said: &str) -> bool {
     said.contains(['"', '`', '“', '”', '„', '«', '»', '「', '」', '『', '』'])
         || said.lines().any(|line| line.trim_start().starts_with(['>', '＞']))
 }

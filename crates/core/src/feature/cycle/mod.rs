@@ -18,24 +18,34 @@
 //! that `verify-stop` blocks begins no stage. The room left has to be that of this request, so the hook
 //! waits up to 150 ms for the transcript (`Needs::current`).
 
+mod budget_copy;
 pub mod consent;
+mod damage;
 pub mod definition;
 pub mod done_when;
 pub mod effect;
+mod findings;
 mod go_ahead;
 pub mod history;
 pub mod marks;
+mod not_counted;
+pub mod one_line;
 mod order;
 pub mod policy;
 mod prompts;
 mod publishing;
+mod report;
 pub mod reserved;
 mod resume_offer;
 mod rewrite;
 pub mod settings;
+mod stage_end;
 pub mod standing;
 pub mod state;
+mod stop;
 pub mod success;
+mod unfinished;
+pub mod waiting;
 mod waits;
 pub mod words;
 

@@ -1,7 +1,8 @@
 //! What a starting session and its person hear of a cycle that stopped, or that was left in the middle of a stage.
 
+use crate::feature::cycle::damage::{report_unusable, set_aside_damaged};
 use crate::feature::cycle::effect;
-use crate::feature::cycle::policy::{report_unusable, set_aside_damaged, stage_project};
+use crate::feature::cycle::policy::stage_project;
 use crate::feature::cycle::standing::{CycleOrigin, CycleStanding};
 use crate::feature::cycle::state::{MAX_SESSIONS_TOLD, OUT_OF_CONTEXT, STATE_FILE};
 use crate::feature::cycle::{Cycle, CycleDamage, CycleState, CycleStatus, words};
@@ -19,7 +20,7 @@ const FROM_ELSEWHERE: &str = "the cycle comes from elsewhere";
 pub(super) fn offer_resume(facts: &Facts<'_>) -> Verdict {
     let standing = match &facts.cycle {
         Known::Value(standing) => standing,
-        Known::Absent => return Verdict::silent("no cycle is under way here"),
+        Known::Absent => return Verdict::pass(),
         Known::Broken(_) => return Verdict::silent("the state file cannot be read"),
     };
     if !standing.of_project {
@@ -126,7 +127,7 @@ fn stopped_texts(facts: &Facts<'_>, cycle: &Cycle, state: &CycleState) -> (Strin
         join_or_nothing(&state.skipped_stages),
         state.resumes_at(),
     );
-    (to_model, words::waits(facts.lang, state, &done))
+    (to_model, words::waits(facts.lang, state, &done, facts.now))
 }
 
 /// Texts for the model and the person.
@@ -141,5 +142,5 @@ fn left_behind_texts(facts: &Facts<'_>, cycle: &Cycle, state: &CycleState) -> (S
         at + 1,
         join_or_nothing(&done),
     );
-    (to_model, words::left(facts.lang, &state.cycle, &state.stage, at + 1, of))
+    (to_model, words::left(facts.lang, state, at + 1, of, facts.now))
 }

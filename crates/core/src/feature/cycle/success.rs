@@ -18,12 +18,12 @@ pub enum Missing {
     OpenFindings(u64),
     /// A metric with another name than `open` counts findings that must not be shipped.
     Severe(String, u64),
-    /// The report of the stage says that its work must not be shipped.
-    Forbidden,
+    /// The report of the stage says that its work must not be shipped, in these words.
+    Forbidden(String),
     Commit,
     File(String),
-    /// The last message says that work remains.
-    Unfinished,
+    /// The last message says that work remains, in these words.
+    Unfinished(String),
     /// `tidegate cycle done` was not called.
     Word,
 }
@@ -117,12 +117,12 @@ impl Missing {
         match self {
             Missing::Skill(_) => "skill".to_owned(),
             Missing::Check(_) => "verified".to_owned(),
-            Missing::Report | Missing::OpenFindings(_) | Missing::Severe(..) | Missing::Forbidden => {
+            Missing::Report | Missing::OpenFindings(_) | Missing::Severe(..) | Missing::Forbidden(_) => {
                 "no-open-findings".to_owned()
             }
             Missing::Commit => "commit".to_owned(),
             Missing::File(path) => format!("file:{path}"),
-            Missing::Word | Missing::Unfinished => "done".to_owned(),
+            Missing::Word | Missing::Unfinished(_) => "done".to_owned(),
         }
     }
 
@@ -146,12 +146,14 @@ impl Missing {
             Missing::Severe(name, count) => {
                 format!("fix these findings ({name}={count} reported), with `tidegate cycle fix-loop` before each round")
             }
-            Missing::Forbidden => "fix what must not be shipped (your last message says so)".to_owned(),
+            Missing::Forbidden(said) => {
+                format!("fix what must not be shipped (your last message says: \"{said}\")")
+            }
             Missing::Commit => {
                 "commit the change (the stage has no new commit, and no `git push` or `gh pr create` succeeded)".to_owned()
             }
             Missing::File(path) => format!("write {path} (it has not changed since the stage began)"),
-            Missing::Unfinished => "finish what remains (your last message says that work does)".to_owned(),
+            Missing::Unfinished(said) => format!("finish what remains (your last message says: \"{said}\")"),
             Missing::Word => return None,
         })
     }

@@ -3,7 +3,7 @@
 use crate::feature::cycle::consent::{ConsentChange, Owed};
 use crate::feature::cycle::go_ahead;
 use crate::feature::cycle::marks::Mark;
-use crate::feature::cycle::policy::sanitize_line;
+use crate::feature::cycle::one_line::sanitize_line;
 use crate::feature::cycle::prompts::change_consent;
 use crate::feature::cycle::success::Missing;
 use crate::feature::cycle::{ActiveStage, CycleState, CycleStatus, Turn, words};
@@ -28,8 +28,13 @@ fn notice(begin: &str, stage: &ActiveStage) -> String {
     format!("{begin}{} {}", stage.stage, stage.began.0)
 }
 
-fn is_noticed(facts: &Facts<'_>, notice: &str) -> bool {
+pub(super) fn is_noticed(facts: &Facts<'_>, notice: &str) -> bool {
     facts.marks.value().is_some_and(|marks| marks.session.noticed(notice))
+}
+
+/// The person was told how the cycle continues after their words in this stage.
+pub(super) fn knows_how_to_continue(stage: &ActiveStage) -> SessionMark {
+    SessionMark::Notice(notice(DECLINED, stage))
 }
 
 pub(super) fn tell_person(text: String, weight: u8) -> Say {
@@ -89,7 +94,9 @@ pub(super) fn wait_for_answer(
 
 /// No person has answered yet; the client began this turn by itself, or an agent did.
 pub(super) fn wait_on(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
-    let mut verdict = Verdict::silent("the person has not answered");
+    // Another turn has ended since the question: a mere "ok" may be meant for that.
+    let turn = if stage.turn == Turn::NeedsYes { Turn::NeedsWord } else { stage.turn };
+    let mut verdict = end_turn(stage, turn, "the person has not answered");
     let is_told = [ASKED, DECLINED].iter().any(|begin| is_noticed(facts, &notice(begin, stage)));
     if stage.done && !stage.asked && !is_told && stage.turn != Turn::Waiting {
         tell_once(facts, &mut verdict, notice(ASKED, stage), 50, || words::waits_for_yes(facts.lang, stage));
@@ -158,6 +165,15 @@ pub(super) fn report_gone(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
         says: vec![tell_person(words::gone(facts.lang, stage), 60)],
         effects: vec![Effect::mark(Mark::StageLeft)],
         ..Verdict::silent("the state file is gone")
+    }
+}
+
+/// A checkout or a merge put the file of another cycle in its place.
+pub(super) fn report_replaced(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
+    Verdict {
+        says: vec![tell_person(words::replaced(facts.lang, stage), 60)],
+        effects: vec![Effect::mark(Mark::StageLeft)],
+        ..Verdict::silent("the state file is that of another cycle")
     }
 }
 

@@ -2,12 +2,15 @@
 
 use super::consent::Owed;
 use super::history::StageCost;
-use super::policy::sanitize_line;
+use super::not_counted::WhyNot;
+use super::one_line::sanitize_line;
 use super::state::{STATE_FILE, STILL_OPEN};
 use super::success::Missing;
+use super::waiting::Waiting;
 use super::{ActiveStage, CycleDamage, CycleState, CycleStatus};
 use crate::meter::short_tokens;
 use crate::text::lang::Lang;
+use crate::time::{Millis, describe_age};
 
 /// More would not be read.
 const MOST_MISSING: usize = 2;
@@ -48,8 +51,18 @@ pub fn owed(lang: Lang, owed: &Owed) -> String {
             format!("{stage} で指摘が{most}件残っている")
         }
         (Lang::Ja, Owed::Findings { stage, most, .. }) => format!("{stage} で指摘が{most}件あった"),
-        (Lang::En, Owed::Forbidden { stage }) => format!("the report of {stage} said not to ship it"),
-        (Lang::Ja, Owed::Forbidden { stage }) => format!("{stage} の報告に出荷しないようにとあった"),
+        (Lang::En, Owed::Forbidden { stage, said: None }) => {
+            format!("the report of {stage} said not to ship it")
+        }
+        (Lang::Ja, Owed::Forbidden { stage, said: None }) => {
+            format!("{stage} の報告に出荷しないようにとあった")
+        }
+        (Lang::En, Owed::Forbidden { stage, said: Some(said) }) => {
+            format!("the report of {stage} said: \"{}\"", sanitize_line(said).trim())
+        }
+        (Lang::Ja, Owed::Forbidden { stage, said: Some(said) }) => {
+            format!("{stage} の報告に「{}」とあった", sanitize_line(said).trim())
+        }
         (Lang::En, Owed::Failed { stage }) => format!("{stage} failed before"),
         (Lang::Ja, Owed::Failed { stage }) => format!("{stage} が前に失敗した"),
         (Lang::En, Owed::Reserved(said)) => format!("you said: \"{}\"", sanitize_line(said).trim()),
@@ -157,6 +170,77 @@ pub(super) fn waits_for_answer(lang: Lang, stage: &ActiveStage, needs_yes: bool)
     }
 }
 
+/// A clause: why words that look like a yes do not count. `stage` is the one that is next or not done.
+fn why_not(lang: Lang, why: &WhyNot, stage: Option<&str>, done: bool) -> String {
+    match (lang, why) {
+        (Lang::En, WhyNot::Quoted) => "it is a quotation".to_owned(),
+        (Lang::Ja, WhyNot::Quoted) => "引用のため".to_owned(),
+        (Lang::En, WhyNot::Question) => "it is a question".to_owned(),
+        (Lang::Ja, WhyNot::Question) => "質問のため".to_owned(),
+        (Lang::En, WhyNot::More) => "it has a condition or another wish".to_owned(),
+        (Lang::Ja, WhyNot::More) => "ほかの条件や依頼があるため".to_owned(),
+        (Lang::En, WhyNot::Assent(said)) => {
+            format!("\"{}\" may be meant for something else", sanitize_line(said).trim())
+        }
+        (Lang::Ja, WhyNot::Assent(said)) => {
+            format!("「{}」は別の話への返事かもしれないため", sanitize_line(said).trim())
+        }
+        (Lang::En, WhyNot::OtherStage(named)) => {
+            let stage = stage.unwrap_or_default();
+            let but = if done { "comes next" } else { "is not done" };
+            format!("it names {named}, and {stage} {but}")
+        }
+        (Lang::Ja, WhyNot::OtherStage(named)) => {
+            let stage = stage.unwrap_or_default();
+            if done {
+                format!("{named} とありますが、次は {stage} です")
+            } else {
+                format!("{named} とありますが、{stage} が終わっていません")
+            }
+        }
+        (Lang::En, WhyNot::TurnOpen) => "Claude's turn had not ended".to_owned(),
+        (Lang::Ja, WhyNot::TurnOpen) => "Claude のターンが終わっていなかったため".to_owned(),
+    }
+}
+
+/// The person's words look like a yes and do not count.
+pub(super) fn not_counted(lang: Lang, stage: &ActiveStage, next: Option<&str>, why: &WhyNot) -> String {
+    let ActiveStage { cycle, stage, done, .. } = stage;
+    let asked = if *done { next } else { Some(stage.as_str()) };
+    let clause = why_not(lang, why, asked, *done);
+    let is_open = matches!(why, WhyNot::TurnOpen);
+    let to = asked.unwrap_or(cycle);
+    match lang {
+        Lang::En => {
+            let when = if is_open { "When it ends, type" } else { "To continue with" };
+            let how = if is_open { String::new() } else { format!(" {to}, type only") };
+            format!(
+                "Tidegate did not take this as a yes for {cycle}, because {clause}. {when}{how} \"continue\"."
+            )
+        }
+        Lang::Ja => {
+            let when =
+                if is_open { "終わったら".to_owned() } else { format!("{to} に進めてよければ") };
+            format!(
+                "Tidegate: {cycle} を続けてよいとは受け取りませんでした（{clause}）。{when}「続けて」とだけ入力してください。"
+            )
+        }
+    }
+}
+
+/// As [`not_counted`], for a cycle that no session has at the moment.
+pub(super) fn not_resumed(lang: Lang, cycle: &str, at: Option<&str>, why: &WhyNot) -> String {
+    let clause = why_not(lang, why, at, true);
+    match lang {
+        Lang::En => format!(
+            "Tidegate did not take this as a yes for {cycle}, because {clause}. To continue the cycle here, type only \"continue\"."
+        ),
+        Lang::Ja => format!(
+            "Tidegate: {cycle} を続けてよいとは受け取りませんでした（{clause}）。ここで続けてよければ「続けて」とだけ入力してください。"
+        ),
+    }
+}
+
 /// The state file was removed in a stage.
 pub(super) fn gone(lang: Lang, stage: &ActiveStage) -> String {
     let ActiveStage { cycle, stage, .. } = stage;
@@ -168,6 +252,21 @@ pub(super) fn gone(lang: Lang, stage: &ActiveStage) -> String {
         Lang::Ja => format!(
             "Tidegate: {cycle} のファイル .claude/{STATE_FILE} がステージ {stage} の途中で削除されたため、以降のステージは始めません。\
              `/dev-cycle` で最初から始められます。"
+        ),
+    }
+}
+
+/// The state file is that of another cycle.
+pub(super) fn replaced(lang: Lang, stage: &ActiveStage) -> String {
+    let ActiveStage { cycle, stage, .. } = stage;
+    match lang {
+        Lang::En => format!(
+            "Tidegate: the file of {cycle}, .claude/{STATE_FILE}, was replaced by that of another cycle in stage {stage}, so no stage \
+             follows. Restore it, or start again with `/dev-cycle`."
+        ),
+        Lang::Ja => format!(
+            "Tidegate: {cycle} のファイル .claude/{STATE_FILE} がステージ {stage} の途中で別のサイクルのものに置き換わったため、以降のステージは\
+             始めません。元に戻すか、`/dev-cycle` で最初から始めてください。"
         ),
     }
 }
@@ -220,14 +319,14 @@ pub(super) fn missing(lang: Lang, missing: &Missing) -> String {
         (Lang::Ja, Missing::OpenFindings(open)) => format!("未対応の指摘が{open}件"),
         (Lang::En, Missing::Severe(name, count)) => format!("{name}={count} was reported"),
         (Lang::Ja, Missing::Severe(name, count)) => format!("{name}={count} と報告"),
-        (Lang::En, Missing::Forbidden) => "Claude's report says not to ship it".to_owned(),
-        (Lang::Ja, Missing::Forbidden) => "出荷しないよう Claude が報告".to_owned(),
+        (Lang::En, Missing::Forbidden(said)) => format!("Claude's report says: \"{said}\""),
+        (Lang::Ja, Missing::Forbidden(said)) => format!("Claude の報告に「{said}」"),
         (Lang::En, Missing::Commit) => "nothing was committed".to_owned(),
         (Lang::Ja, Missing::Commit) => "コミットがない".to_owned(),
         (Lang::En, Missing::File(path)) => format!("{path} was not written"),
         (Lang::Ja, Missing::File(path)) => format!("{path} が書かれていない"),
-        (Lang::En, Missing::Unfinished) => "Claude's report says that work remains".to_owned(),
-        (Lang::Ja, Missing::Unfinished) => "作業が残っていると Claude が報告".to_owned(),
+        (Lang::En, Missing::Unfinished(said)) => format!("work remains, Claude says: \"{said}\""),
+        (Lang::Ja, Missing::Unfinished(said)) => format!("作業が残っていると Claude が報告（「{said}」）"),
         (Lang::En, Missing::Word) => "Claude did not report it as done".to_owned(),
         (Lang::Ja, Missing::Word) => "完了の報告がない".to_owned(),
     }
@@ -308,9 +407,20 @@ pub(super) fn complete(lang: Lang, cycle: &str, stages: &[StageCost], metrics: &
     }
 }
 
+/// ` (3 days ago)`; empty where the file does not tell.
+fn age_of(lang: Lang, state: &CycleState, now: Millis) -> String {
+    let changed = state.updated_at.as_deref().and_then(Millis::from_iso);
+    let age = changed.map(|changed| describe_age(lang, now.since(changed)));
+    age.map_or_else(String::new, |age| match lang {
+        Lang::En => format!(" ({age})"),
+        Lang::Ja => format!("（{age}）"),
+    })
+}
+
 /// A cycle of this project has stopped and can be resumed.
-pub(super) fn waits(lang: Lang, state: &CycleState, done: &[String]) -> String {
+pub(super) fn waits(lang: Lang, state: &CycleState, done: &[String], now: Millis) -> String {
     let CycleState { cycle, skipped_stages: skipped, .. } = state;
+    let age = age_of(lang, state, now);
     let tokens = state.needed_tokens.zip(state.left_tokens);
     let tokens = tokens.map(|(needed, left)| (short_tokens(needed), short_tokens(left)));
     match lang {
@@ -318,7 +428,7 @@ pub(super) fn waits(lang: Lang, state: &CycleState, done: &[String]) -> String {
             let done = if done.is_empty() { "nothing".to_owned() } else { done.join(", ") };
             let tokens = tokens.map(|(needed, left)| format!(" (needs {needed} tokens, {left} were left)"));
             format!(
-                "Tidegate: {cycle} has stopped in this project. Done: {done}. Open: {}{}. Continue it here with `/dev-cycle`, or drop \
+                "Tidegate: {cycle} has stopped in this project{age}. Done: {done}. Open: {}{}. Continue it here with `/dev-cycle`, or drop \
                  it with `tidegate cycle abandon`.",
                 skipped.join(", "),
                 tokens.unwrap_or_default()
@@ -328,7 +438,7 @@ pub(super) fn waits(lang: Lang, state: &CycleState, done: &[String]) -> String {
             let done = if done.is_empty() { "なし".to_owned() } else { done.join("、") };
             let tokens = tokens.map(|(needed, left)| format!("（{needed}トークン必要、残りは{left}でした）"));
             format!(
-                "Tidegate: このプロジェクトの {cycle} が止まっています。完了: {done}。未実行: {}{}。続けるには `/dev-cycle`、やめるには \
+                "Tidegate: このプロジェクトの {cycle} が止まっています{age}。完了: {done}。未実行: {}{}。続けるには `/dev-cycle`、やめるには \
                  `tidegate cycle abandon` を実行してください。",
                 skipped.join("、"),
                 tokens.unwrap_or_default()
@@ -357,14 +467,15 @@ pub(super) fn overtaken(lang: Lang, stage: &ActiveStage, state: &CycleState) -> 
 }
 
 /// A cycle of this project was left in the middle of a stage.
-pub(super) fn left(lang: Lang, cycle: &str, stage: &str, number: usize, of: usize) -> String {
+pub(super) fn left(lang: Lang, state: &CycleState, number: usize, of: usize, now: Millis) -> String {
+    let (CycleState { cycle, stage, .. }, age) = (state, age_of(lang, state, now));
     match lang {
         Lang::En => format!(
-            "Tidegate: {cycle} is at stage {stage} ({number} of {of}) in a session that ended or was silent for an hour. Continue \
+            "Tidegate: {cycle} is at stage {stage} ({number} of {of}) in a session that ended or was silent for an hour{age}. Continue \
              it here with `/dev-cycle`, or drop it with `tidegate cycle abandon`."
         ),
         Lang::Ja => format!(
-            "Tidegate: {cycle} は、終了したか1時間動きのないセッションで、ステージ {number}/{of}（{stage}）の途中です。続けるには \
+            "Tidegate: {cycle} は、終了したか1時間動きのないセッションで、ステージ {number}/{of}（{stage}）の途中です{age}。続けるには \
              `/dev-cycle`、やめるには `tidegate cycle abandon` を実行してください。"
         ),
     }
@@ -411,6 +522,69 @@ pub(super) fn damaged(lang: Lang, damage: &CycleDamage) -> String {
             format!(
                 "Tidegate: サイクルのファイル .claude/{STATE_FILE} を使えません: {why}。次のステージは始めません。{kept}"
             )
+        }
+    }
+}
+
+/// Words to type: `"yes" or "continue"`.
+fn join_accepted(lang: Lang, waiting: &Waiting) -> String {
+    let quoted: Vec<String> = waiting
+        .accepts(lang)
+        .iter()
+        .map(|word| match lang {
+            Lang::En => format!("\"{word}\""),
+            Lang::Ja => format!("「{word}」"),
+        })
+        .collect();
+    quoted.join(match lang {
+        Lang::En => " or ",
+        Lang::Ja => "か",
+    })
+}
+
+/// `cycle status`: what the cycle waits for, after "waits for".
+pub(super) fn waiting(lang: Lang, waiting: &Waiting) -> String {
+    let type_ = join_accepted(lang, waiting);
+    match (lang, waiting) {
+        (Lang::En, Waiting::Work(stage)) => format!("Claude to finish {stage}"),
+        (Lang::Ja, Waiting::Work(stage)) => format!("Claude が {stage} を終えるのを待っています"),
+        (Lang::En, Waiting::TurnEnd(None)) => "the end of Claude's turn".to_owned(),
+        (Lang::Ja, Waiting::TurnEnd(None)) => "Claude のターンの終わりを待っています".to_owned(),
+        (Lang::En, Waiting::TurnEnd(Some(next))) => {
+            format!("the end of Claude's turn; then for you: \"continue\" lets {next} begin")
+        }
+        (Lang::Ja, Waiting::TurnEnd(Some(next))) => {
+            format!("Claude のターンの終わりを待っています。そのあと「続けて」で {next} が始まります")
+        }
+        (Lang::En, Waiting::GoAhead { before, because, .. }) => {
+            let before = before.as_ref().map(|next| format!(" before {next}")).unwrap_or_default();
+            let because = because.as_ref().map(|[en, _]| format!(", because {en}")).unwrap_or_default();
+            format!("your go-ahead{before}: type {type_}{because}")
+        }
+        (Lang::Ja, Waiting::GoAhead { before, because, .. }) => {
+            let before = before.as_ref().map(|next| format!("{next} の前で")).unwrap_or_default();
+            let because = because.as_ref().map(|[_, ja]| format!("（理由: {ja}）")).unwrap_or_default();
+            format!("{before}あなたの許可を待っています{because}。{type_}と入力してください")
+        }
+        (Lang::En, Waiting::Answer) => format!("your answer, or {type_}"),
+        (Lang::Ja, Waiting::Answer) => format!("あなたの答えを待っています（{type_}でも続けます）"),
+        (Lang::En, Waiting::Session(stage)) => {
+            format!("you to continue {stage} in an open session: type {type_} there")
+        }
+        (Lang::Ja, Waiting::Session(stage)) => {
+            format!("開いているセッションで{type_}と入力すると、{stage} から続けます")
+        }
+        (Lang::En, Waiting::Room(stage)) => {
+            format!("you to continue with {stage} in a new session: type {type_} there")
+        }
+        (Lang::Ja, Waiting::Room(stage)) => {
+            format!("新しいセッションで{type_}と入力すると、{stage} から続けます")
+        }
+        (Lang::En, Waiting::Repair(stage)) => {
+            format!("you to continue with {stage}, when it is fixed: type {type_}")
+        }
+        (Lang::Ja, Waiting::Repair(stage)) => {
+            format!("直したあと{type_}と入力すると、{stage} から続けます")
         }
     }
 }

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use crate::feature::knowledge::stock::Confidence;
 use crate::feature::knowledge::{flow, plan};
-use crate::time::Millis;
+use crate::text::lang::Lang;
+use crate::time::{Millis, describe_age};
 
 /// Files in `.claude/context`, in the order of the listing.
 pub const TRACKED: [&str; 7] = [
@@ -54,7 +55,7 @@ pub fn list_files(first_line: &str, files: &[TrackedFile], now: Millis) -> Strin
                 text,
                 "\n- {name} ({}changed {})",
                 numbers_text(&file.what),
-                age_text(now.since(file.modified))
+                describe_age(Lang::En, now.since(file.modified))
             );
         }
     }
@@ -77,16 +78,6 @@ fn numbers_text(what: &FileNumbers) -> String {
 
 fn count_of(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
-}
-
-pub fn age_text(ms: u64) -> String {
-    let minutes = ms / 60_000;
-    match minutes {
-        0 => "just now".into(),
-        1..60 => format!("{minutes} min ago"),
-        60..2880 => format!("{} h ago", minutes / 60),
-        _ => format!("{} days ago", minutes / 1440),
-    }
 }
 
 #[cfg(test)]
@@ -112,9 +103,9 @@ mod tests {
         assert_eq!(
             list_files("First:", &files, now),
             "First:\n- task_plan.md (changed just now)\n\
-             - progress.md (12 notes, changed 59 min ago)\n\
-             - learnings-coding.md (7 learnings, confirmed 2.0 times on average, 2 never confirmed, changed 47 h ago)\n\
-             - learnings.md (no learnings, changed 3 days ago)\n- progress.archive.md (1 note, changed 1 min ago)"
+             - progress.md (12 notes, changed 59 minutes ago)\n\
+             - learnings-coding.md (7 learnings, confirmed 2.0 times on average, 2 never confirmed, changed 1 day ago)\n\
+             - learnings.md (no learnings, changed 3 days ago)\n- progress.archive.md (1 note, changed 1 minute ago)"
         );
     }
 }

@@ -5,6 +5,7 @@ use crate::feature::knowledge::marks::MOST_CONSTRAINTS;
 use crate::feature::{CONTEXT_FOLDER, HANDOFF_FILE};
 use crate::text::cut::cut_to_word;
 use crate::text::lang::Lang;
+use crate::time::describe_age;
 
 /// `doubtful`: unverified and all learnings, if many are unverified.
 pub(super) fn unpromoted(lang: Lang, entries: usize, doubtful: Option<(usize, usize)>) -> String {
@@ -106,28 +107,15 @@ pub(super) fn summary_kept(lang: Lang, kept: Kept<'_>) -> String {
     }
 }
 
-pub(super) fn handoff_waits(lang: Lang, minutes_old: u64) -> String {
+pub(super) fn handoff_waits(lang: Lang, age_ms: u64) -> String {
+    let age = describe_age(lang, age_ms);
     match lang {
-        Lang::En => {
-            let age = match minutes_old {
-                0 => "just now".to_owned(),
-                1..60 => format!("{minutes_old} min ago"),
-                _ => format!("{} h ago", minutes_old / 60),
-            };
-            format!(
-                "Tidegate told Claude to read {CONTEXT_FOLDER}/{HANDOFF_FILE}, a handoff written {age}. You don't need to do anything."
-            )
-        }
-        Lang::Ja => {
-            let age = match minutes_old {
-                0 => "たった今".to_owned(),
-                1..60 => format!("{minutes_old}分前に"),
-                _ => format!("{}時間前に", minutes_old / 60),
-            };
-            format!(
-                "Tidegate: {age}書かれた引き継ぎ {CONTEXT_FOLDER}/{HANDOFF_FILE} を Claude に読むよう伝えました。何もする必要はありません。"
-            )
-        }
+        Lang::En => format!(
+            "Tidegate told Claude to read {CONTEXT_FOLDER}/{HANDOFF_FILE}, a handoff written {age}. You don't need to do anything."
+        ),
+        Lang::Ja => format!(
+            "Tidegate: 引き継ぎ {CONTEXT_FOLDER}/{HANDOFF_FILE}（作成: {age}）を Claude に読むよう伝えました。何もする必要はありません。"
+        ),
     }
 }
 

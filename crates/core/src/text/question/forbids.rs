@@ -1,9 +1,9 @@
-//! Whether a message says that the work must not be published: "This must not be shipped.", or advises against it: "I would
+//! What a message says against publishing the work: "This must not be shipped.", or advises against it: "I would
 //! rather not release this yet."
 //!
 //! Only plain words count. "We did not ship it" reports, and "must not release the lock" is about code.
 
-use super::sentences::{Language, Sentence, read_sentences};
+use super::sentences::{Language, Sentence, read_sentences, spoken_sentence};
 use crate::text::word_list::{Words, among};
 
 /// Forms that always mean the work.
@@ -236,16 +236,17 @@ const UNFINISHED_JA: [&str; 8] = [
     "実装できませんでした",
 ];
 
-/// Whether a message says that the work asked for is not finished: "Step 1 of 5 is done, 2 to 5 remain."
-pub fn says_unfinished(message: &str) -> bool {
+/// The sentence in which a message says that the work asked for is not finished: "Step 1 of 5 is done, 2 to 5 remain."
+pub fn find_unfinished(message: &str) -> Option<String> {
     let (language, sentences) = read_sentences(message);
-    sentences.iter().any(|sentence| {
+    let at = sentences.iter().position(|sentence| {
         let text = sentence.text.to_lowercase();
         match language {
             Language::Japanese => UNFINISHED_JA.iter().any(|word| text.contains(word)),
             Language::English => UNFINISHED.iter().any(|word| text.contains(word)) || counts_less(&text),
         }
-    })
+    })?;
+    spoken_sentence(message, at)
 }
 
 /// "2 of 7 files are converted."
@@ -264,8 +265,18 @@ fn counts_less(sentence: &str) -> bool {
     })
 }
 
-pub fn forbids_publishing(message: &str) -> bool {
+/// The sentence that forbids to publish, as it was written; else the one that advises against it.
+pub fn find_prohibition(message: &str) -> Option<String> {
     let (language, sentences) = read_sentences(message);
+    let forbids = |sentence: &Sentence| match language {
+        // A Japanese message may have English sentences.
+        Language::Japanese => {
+            forbids_japanese(&sentence.text)
+                || condemns_japanese(&sentence.text)
+                || forbids_english(&sentence.text.to_lowercase())
+        }
+        Language::English => forbids_english(&sentence.text) || condemns_english(&sentence.text),
+    };
     let advises = |sentence: &Sentence| {
         !sentence.is_question
             && match language {
@@ -275,16 +286,8 @@ pub fn forbids_publishing(message: &str) -> bool {
                 Language::English => advises_english(&sentence.text),
             }
     };
-    sentences.iter().any(advises)
-        || sentences.iter().any(|sentence| match language {
-            // A Japanese message may have English sentences.
-            Language::Japanese => {
-                forbids_japanese(&sentence.text)
-                    || condemns_japanese(&sentence.text)
-                    || forbids_english(&sentence.text.to_lowercase())
-            }
-            Language::English => forbids_english(&sentence.text) || condemns_english(&sentence.text),
-        })
+    let at = sentences.iter().position(forbids).or_else(|| sentences.iter().position(advises))?;
+    spoken_sentence(message, at)
 }
 
 fn forbids_english(sentence: &str) -> bool {
@@ -356,7 +359,7 @@ mod tests {
             "The audit found a critical security hole that I could not fix.",
             "重大な脆弱性が2件残っています。リリース不可です。",
         ] {
-            assert!(forbids_publishing(message), "{message}");
+            assert!(find_prohibition(message).is_some(), "{message}");
         }
     }
 
@@ -381,7 +384,7 @@ mod tests {
             "負荷試験が終わるまで本番への反映は見送るべきです。",
             "リリースは時期尚早です。",
         ] {
-            assert!(forbids_publishing(message), "{message}");
+            assert!(find_prohibition(message).is_some(), "{message}");
         }
         for message in [
             "Nothing speaks against the release.",
@@ -396,8 +399,24 @@ mod tests {
             "リリースを待つ必要はありません。",
             "保留中のリクエストを再送するようにしました。",
         ] {
-            assert!(!forbids_publishing(message), "{message}");
+            assert!(find_prohibition(message).is_none(), "{message}");
         }
+    }
+
+    #[test]
+    fn the_sentence_is_named_as_it_was_written() {
+        for (message, said) in [
+            (
+                "All is tested. **CRITICAL**: this must not be shipped.\nBye.",
+                "CRITICAL: this must not be shipped",
+            ),
+            ("I'd hold off on shipping. Do not ship this.", "Do not ship this"),
+            ("監査の結果です。このまま出荷してはいけません。", "このまま出荷してはいけません"),
+        ] {
+            assert_eq!(find_prohibition(message).as_deref(), Some(said), "{message}");
+        }
+        let unfinished = find_unfinished("It runs. Step 1 of 5 is done, 2 to 5 remain.");
+        assert_eq!(unfinished.as_deref(), Some("Step 1 of 5 is done, 2 to 5 remain"));
     }
 
     #[test]
@@ -410,7 +429,7 @@ mod tests {
             "I have not run the tests.",
             "実装は途中です。残りは未着手です。",
         ] {
-            assert!(says_unfinished(message), "{message}");
+            assert!(find_unfinished(message).is_some(), "{message}");
         }
         for message in [
             "All of it is done.",
@@ -419,7 +438,7 @@ mod tests {
             "7 of 7 files are converted.",
             "全部終わりました。",
         ] {
-            assert!(!says_unfinished(message), "{message}");
+            assert!(find_unfinished(message).is_none(), "{message}");
         }
     }
 
@@ -445,7 +464,7 @@ mod tests {
             "リリースできない問題は解消しました。",
             "ロックをリリースしました。",
         ] {
-            assert!(!forbids_publishing(message), "{message}");
+            assert!(find_prohibition(message).is_none(), "{message}");
         }
     }
 }

@@ -15,7 +15,7 @@ mod phrases;
 mod sentences;
 
 pub use asking::asks_person;
-pub use forbids::{forbids_publishing, says_unfinished};
+pub use forbids::{find_prohibition, find_unfinished};
 
 use phrases::{Cue, Phrases};
 use sentences::{Language, Sentence, read_sentences};

@@ -38,6 +38,15 @@ pub(super) fn read_sentences(text: &str) -> (Language, Vec<Sentence>) {
     (language, sentences)
 }
 
+/// The sentence at this place of [`read_sentences`], as it was written. Read again: few messages are quoted.
+pub(super) fn spoken_sentence(text: &str, at: usize) -> Option<String> {
+    let mut spoken = Vec::new();
+    for line in prose_lines(text) {
+        split_line(&spoken_part(line), |sentence, _| spoken.push(sentence.to_owned()));
+    }
+    spoken.into_iter().nth(at)
+}
+
 /// Lines that are neither code nor a quotation.
 fn prose_lines(text: &str) -> Vec<&str> {
     let is_fence = |line: &str| line.starts_with("```") || line.starts_with("~~~");
@@ -178,6 +187,15 @@ mod tests {
         let asked: Vec<bool> = sentences.iter().map(|sentence| sentence.is_question).collect();
         assert_eq!(asked, [false, true, false]);
         assert_eq!(sentences[1].text, "^どちらにしますか");
+    }
+
+    #[test]
+    fn a_sentence_is_quoted_as_it_was_written() {
+        let text =
+            "## Audit\n\n- **CRITICAL**: this must *not* be shipped. Don't. \n```\nx. y.\n```\nIt's over";
+        let spoken: Vec<String> = (0..5).filter_map(|at| spoken_sentence(text, at)).collect();
+        assert_eq!(spoken, ["Audit", "CRITICAL: this must not be shipped", "Don't", "It's over"]);
+        assert_eq!(spoken.len(), read_sentences(text).1.len());
     }
 
     #[test]

@@ -40,6 +40,10 @@ fn what(case: &mut Situation, cell: &str) {
             }
             (asked, response)
         }
+        ("no", "answer") => {
+            let asked = json!({"questions": question(QUESTION)});
+            (asked.clone(), json!({"questions": asked["questions"], "answers": {}}))
+        }
         _ => (json!({"command": what}), Value::Null),
     };
     case.put("prompt", what.as_str());

@@ -24,7 +24,7 @@ use crate::situation::{Decided, NOW, Situation, ago, pick};
 const BEGAN: Millis = ago(500_000);
 
 const OWED: [(&str, Owed); 7] = [
-    ("a report that forbade it", Owed::Forbidden { stage: String::new() }),
+    ("a report that forbade it", Owed::Forbidden { stage: String::new(), said: None }),
     ("a failure of audit", Owed::Failed { stage: String::new() }),
     ("words of the order", Owed::Reserved(String::new())),
     ("a question", Owed::Asked),
@@ -45,7 +45,7 @@ fn owed(cell: &str) -> Vec<Owed> {
     let known = OWED.iter().find(|(name, _)| *name == cell).map(|(_, owed)| owed.clone());
     vec![match known.unwrap_or_else(|| panic!("not owed: {cell}")) {
         Owed::Failed { .. } => Owed::Failed { stage: "audit".into() },
-        Owed::Forbidden { .. } => Owed::Forbidden { stage: "audit".into() },
+        Owed::Forbidden { .. } => Owed::Forbidden { stage: "audit".into(), said: None },
         other => other,
     }]
 }
@@ -486,8 +486,30 @@ fn what(case: &mut Situation, cell: &str) {
             at("audit", "yes");
             case.cycle.metrics = Some(("critical".into(), "5".into()));
         }
-        "report forbids" => {
+        "work remains" | "work remains again" => {
+            at("sprint", if what.ends_with(" again") { "yes, held" } else { "yes" });
+            case.put("last_assistant_message", "It runs. **Step 1 of 5** is done, 2 to 5 remain.");
+        }
+        "a report forbade it" => {
             at("audit", "yes");
+            let said = Some("Do not release this".into());
+            case.cycle.owed = vec![Owed::Forbidden { stage: "audit".into(), said }];
+        }
+        "a mere yes" | "a yes for later" | "a yes too early" => {
+            let (history, said) = match what {
+                "a mere yes" => ("yes, the person declined", "prompt says ok"),
+                "a yes for later" => ("yes, the person declined", "prompt says continue with retrospective"),
+                _ => ("yes", "prompt says continue"),
+            };
+            at("audit", history);
+            event(case, said);
+        }
+        "a yes before the stage is done" => {
+            at("sprint", "the person is waited for");
+            event(case, "prompt says ship it");
+        }
+        "report forbids" | "report forbids again" => {
+            at("audit", if what.ends_with(" again") { "yes, held" } else { "yes" });
             case.put("last_assistant_message", "CRITICAL: this must not be shipped.");
         }
         "reserved" => {

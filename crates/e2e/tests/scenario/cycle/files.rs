@@ -144,14 +144,22 @@ fn a_file_that_is_damaged_in_a_stage_holds_nothing() {
 
 #[test]
 fn a_file_that_becomes_somebody_elses_in_a_stage_is_left_alone() {
-    for (text, because) in [
-        ("{\"stage\": \"sprint\", \"project\": \"/srv/elsewhere\"}", "the cycle belongs to another project"),
-        ("{\"stage\": \"sprint\", \"session_id\": \"another\"}", "the cycle belongs to another session"),
+    for (text, because, times) in [
+        (
+            "{\"stage\": \"sprint\", \"project\": \"/srv/elsewhere\"}",
+            "the cycle belongs to another project",
+            0,
+        ),
+        (
+            "{\"stage\": \"sprint\", \"session_id\": \"another\"}",
+            "the state file is that of another cycle",
+            1,
+        ),
     ] {
         let home = Home::new();
         let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
         let shown = replaced_by(&home, Some(text));
-        assert_eq!(told(&shown, "dev-cycle"), 0, "{shown:?}");
+        assert_eq!(told(&shown, "was replaced by that of another cycle"), times, "{shown:?}");
         assert_eq!(stops(&tidegate), [because]);
         assert_eq!(fs::read_to_string(file(&home)).ok().as_deref(), Some(text));
         assert!(!aside(&home).exists());

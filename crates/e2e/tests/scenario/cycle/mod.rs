@@ -3,6 +3,7 @@
 mod budget;
 mod chain;
 mod files;
+mod order;
 mod past;
 mod sessions;
 mod success;

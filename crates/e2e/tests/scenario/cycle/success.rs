@@ -312,7 +312,8 @@ fn a_report_that_contradicts_itself_ends_nothing() {
     let model = Model::start(script);
     let mut session = launch(&home, &model).start();
     let first = session.ask("run a cycle");
-    let waits = "dev-cycle waits at audit, which is not done: Claude's report says not to ship it";
+    let waits =
+        "dev-cycle waits at audit, which is not done: Claude's report says: \"This must not be shipped\"";
     assert_eq!(told(&first.shown(), waits), 1, "{:?}", first.shown());
     session.ask("go on");
     assert_eq!(stands(&home), running("audit"), "other words are not enough");

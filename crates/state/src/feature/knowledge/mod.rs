@@ -28,6 +28,7 @@ use tidegate_core::time::Millis;
 
 use crate::feature::HookContext;
 use crate::host::transcript;
+use crate::project::is_known;
 use folder::ContextFolder;
 use public_copies::{ConfidenceSummary, LastCompact, ProgressSummary, SurvivalSummary};
 
@@ -52,7 +53,8 @@ pub(super) fn read_facts(facts: &mut Facts<'_>, needs: Needs, here: &HookContext
 }
 
 fn read_files(began: Option<Millis>, here: &HookContext<'_>) -> Option<Knowledge> {
-    let folder = ContextFolder::find(here.root?)?;
+    let root = here.root?;
+    let folder = ContextFolder::find(root).filter(|_| is_known(root, here.place.home.as_deref()))?;
     Some(facts::collect(here.state, &folder, &facts::read_texts(&folder), began, here.now))
 }
 

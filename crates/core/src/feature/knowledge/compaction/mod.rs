@@ -32,8 +32,9 @@ use crate::settings::section::section;
 use crate::settings::setting::{Whole, choices};
 use crate::text::cut::cut_to_word;
 use crate::text::fnv;
+use crate::text::lang::Lang;
 use crate::text::quoted::quoted_line;
-use crate::time::Millis;
+use crate::time::{Millis, describe_age};
 
 section! {
     /// Section `[compaction]`.
@@ -422,7 +423,7 @@ fn mention_handoff(facts: &Facts<'_>) -> Vec<Say> {
     let to_model = format!(
         "Read {CONTEXT_FOLDER}/{HANDOFF_FILE} before you continue: it is a handoff written {}, with goal, state, decisions, unverified \
          files and next steps. Trust a file that changed since over it.",
-        tracked::age_text(age)
+        describe_age(Lang::En, age)
     );
     let told = Effect::mark(Mark::Handoff(HandoffKnown { at, wrote: false }));
     let say = |to, text, when_said| Say { to, text, weight: 80, explains: false, when_said };
@@ -431,7 +432,7 @@ fn mention_handoff(facts: &Facts<'_>) -> Vec<Say> {
     // The person of the session that wrote it has the work before them.
     let is_own = known.is_some_and(|known| known.at == at && known.wrote);
     if facts.person.may_be_there() && !is_own {
-        says.push(say(Audience::User, words::handoff_waits(facts.lang, age / 60_000), Vec::new()));
+        says.push(say(Audience::User, words::handoff_waits(facts.lang, age), Vec::new()));
     }
     says
 }

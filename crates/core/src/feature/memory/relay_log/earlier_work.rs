@@ -5,7 +5,8 @@ use crate::feature::config::Config;
 use crate::feature::facts::Facts;
 use crate::feature::memory::short_name::short_name;
 use crate::feature::verdict::{Audience, Say};
-use crate::time::Millis;
+use crate::text::lang::Lang;
+use crate::time::describe_age;
 
 /// A conversation that goes on knows its own past.
 pub(super) fn may_tell(kind: EventKind, start: Option<Start>) -> bool {
@@ -22,7 +23,7 @@ pub(super) fn tell(facts: &Facts<'_>, config: &Config) -> Option<Say> {
     let listed: Vec<String> = others
         .take(config.memory.startup_index.get() as usize)
         .map(|topic| {
-            let ago = describe_age(facts.now, topic.at);
+            let ago = describe_age(Lang::En, facts.now.since(topic.at));
             format!("\"{}\" (topic {}, {ago})", short_name(&topic.name), topic.id)
         })
         .collect();
@@ -34,16 +35,4 @@ pub(super) fn tell(facts: &Facts<'_>, config: &Config) -> Option<Say> {
         listed.join("; ")
     );
     Some(Say { to: Audience::Model, text, weight: 35, explains: false, when_said: Vec::new() })
-}
-
-fn describe_age(now: Millis, at: Millis) -> String {
-    const MINUTE: u64 = 60_000;
-    let age = now.since(at);
-    let counted =
-        |number: u64, unit: &str| format!("{number} {unit}{} ago", if number == 1 { "" } else { "s" });
-    match age / MINUTE {
-        0..60 => "less than an hour ago".to_owned(),
-        minutes @ 60..2880 => counted(minutes / 60, "hour"),
-        minutes => counted(minutes / 1440, "day"),
-    }
 }
