@@ -88,7 +88,7 @@ impl Policy for CyclePolicy {
                 let (used, answer) = (note_use(facts, stage), note_answer(facts, config, stage));
                 let because = if used.because.is_empty() { answer.because } else { used.because };
                 let effects = [used.effects, answer.effects].concat();
-                remind_also(marks, facts, stage, Verdict { effects, because, ..answer })
+                remind_also(marks, facts, stage, Verdict { because, effects, ..answer })
             }
             (EventKind::UserPromptSubmit, Some(stage)) => {
                 remind_also(marks, facts, stage, note_prompt(facts, config, stage))
