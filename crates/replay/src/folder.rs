@@ -111,7 +111,7 @@ enum Glanced {
 
 /// What became of one file.
 enum Found<S> {
-    Session(SessionRecord<S>),
+    Session(Box<SessionRecord<S>>),
     OfAgent,
     Other,
     Unreadable(String),
@@ -188,7 +188,7 @@ pub fn replay_with<S: Send>(
         match found {
             Found::Session(mut session) => {
                 session.context.mark_copies(&mut known);
-                replayed.sessions.push(session);
+                replayed.sessions.push(*session);
             }
             Found::OfAgent => replayed.of_agents += 1,
             Found::Other => replayed.other_files += 1,
@@ -215,7 +215,7 @@ fn replay_file<S>(
     if keep.closed_runs {
         player = player.with_closed_runs();
     }
-    play(file, host, &root, reader, player, notify, keep).map(Found::Session)
+    play(file, host, &root, reader, player, notify, keep).map(|session| Found::Session(Box::new(session)))
 }
 
 fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

@@ -547,7 +547,8 @@ fn write_recipes(path: &str, recipes: &BTreeMap<&str, &str>, is_workspace: bool)
         return recipes.iter().map(task).collect();
     }
     if name != "package.json" && !has_extension(name, "json") {
-        return recipes.iter().map(|(name, body)| format!("{name}:\n\t{body}\n")).collect();
+        let recipes: Vec<_> = recipes.iter().map(|(name, body)| format!("{name}:\n\t{body}\n")).collect();
+        return recipes.concat();
     }
     let scripts: serde_json::Map<String, Value> =
         recipes.iter().map(|(name, body)| ((*name).to_owned(), json!(body))).collect();
