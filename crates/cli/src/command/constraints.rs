@@ -143,7 +143,9 @@ impl Listing {
             if !texts.is_empty() {
                 page.gap();
                 page.paragraph(title);
-                texts.iter().for_each(|text| page.item(prose(text)));
+                for text in texts {
+                    page.item(prose(text));
+                }
             }
         }
         if !self.other_sessions.is_empty() {

@@ -180,7 +180,7 @@ fn list_installs(target: &Target, records: &Records) -> Vec<Install> {
         if !installs.iter().any(|known| is_same_place(&known.file, &file)) {
             let is_cleared = cleared.iter().any(|place| is_same_place(&place.file, &file));
             let host = HOSTS.iter().copied().find(|hooks| hooks.is_file(&file, &root, place));
-            installs.push(Install { is_cleared, root, file, host });
+            installs.push(Install { root, file, host, is_cleared });
         }
     }
     installs

@@ -64,7 +64,7 @@ enum Handler {
         server: String,
         tool: String,
         #[serde(default)]
-        input: BTreeMap<String, IgnoredAny>,
+        input: serde_json::Map<String, serde_json::Value>,
         #[serde(default)]
         timeout: Option<u64>,
         #[serde(default, rename = "statusMessage")]
