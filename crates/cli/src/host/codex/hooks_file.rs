@@ -1,10 +1,7 @@
 //! A file of hooks as Codex 0.166.0 reads it: a key that it does not know, one that comes twice or a value of another type,
 //! and it runs none of the hooks in the file. The types here have exactly the members that it checks.
 
-use std::collections::BTreeMap;
-
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 
 use crate::json_text::Fault;
 
