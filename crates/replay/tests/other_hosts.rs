@@ -88,7 +88,8 @@ impl Rollout {
         let made = self.line("response_item", call);
         let made = match status {
             Some(status) => {
-                let item = json!({"type": "CommandExecution", "id": id, "exit_code": status});
+                let ended = if status == 0 { "completed" } else { "failed" };
+                let item = json!({"type": "CommandExecution", "id": id, "command": ["/bin/bash", "-lc", line], "status": ended, "exit_code": status});
                 made.line("event_msg", json!({"type": "item_completed", "item": item}))
             }
             None => made,

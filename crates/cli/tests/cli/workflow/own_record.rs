@@ -131,6 +131,7 @@ fn marks_that_cannot_be_used_open_nothing() {
     };
     for name in ["marks", "lock"] {
         let play = Play::at_gate();
+        play.sandbox.config("[approval]\nunattended = [\"off\"]\n");
         play.denied();
         pipe(&play, name);
         let denied = spawns_as_registered(&play);

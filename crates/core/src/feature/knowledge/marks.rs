@@ -203,7 +203,12 @@ impl Marks {
         }
     }
 
+    /// A text is kept, lifted or left out, never two of these.
     fn leave_out(&mut self, text: String) {
+        if self.constraints.iter().any(|known| known.text == text) {
+            return;
+        }
+        self.lifted.retain(|known| *known != text);
         self.forget_left_out(&text);
         self.left_out.push(text);
         self.left_out_untold += 1;

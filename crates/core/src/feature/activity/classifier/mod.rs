@@ -198,6 +198,12 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_wide_backtick_is_one() {
+        assert_eq!(classify_prompt("explain ｀parse` and ｀"), classify_prompt("explain `parse` and `"));
+        assert_eq!(classify_prompt("｀あ`い"), classify_prompt("`あ`い"));
+    }
+
     proptest! {
         #[test]
         fn any_text_has_a_phase(prompt in "(?s).{0,400}") {

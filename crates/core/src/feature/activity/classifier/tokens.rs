@@ -145,9 +145,9 @@ impl PromptTokens {
                 '`' => match after.find('`').filter(|end| *end > 0) {
                     Some(end) => {
                         self.mention(&after[..end]);
-                        end + 2
+                        first.len_utf8() + end + 1
                     }
-                    None => 1,
+                    None => first.len_utf8(),
                 },
                 _ if starts_chunk(c) => {
                     let length = chunk_length(rest);
