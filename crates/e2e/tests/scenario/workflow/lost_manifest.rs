@@ -95,14 +95,17 @@ fn await_next_second(written: &Path) {
 fn a_checkpoint_of_the_phase_under_way_stays_due() {
     let home = Home::new();
     let tidegate = Tidegate::init_with(&home, &["--with", "workflow"]);
+    let file = home.in_project(MANIFEST);
     let script = Script::new()
         .main(gate("start x").used(20_000))
         .main(phase(3).used(20_500))
         .main(Reply::agent("IN TIME").used(21_000))
         .subagent("IN TIME", Reply::text("found").used(9_000))
         .main(gate("start y").used(21_500))
-        .main(Reply::bash(format!("rm {MANIFEST}")).used(22_000))
-        .main(Reply::agent("LATE").used(22_500))
+        .main_with(move |_| {
+            fs::remove_file(&file).expect("no manifest");
+            Reply::agent("LATE").used(22_500)
+        })
         .main(Reply::text("done").used(23_000));
     let model = Model::start(script);
     launch(&home, &model).on(SONNET_4_5).ask("go through the phases");
