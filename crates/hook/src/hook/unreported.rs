@@ -34,8 +34,8 @@ pub(super) fn collect(
     here: &HookContext<'_>,
     patience: Duration,
 ) -> Result<Known<Marks>, FailedStep> {
-    let failed = |error: &std::io::Error| describe_marks_error(error);
-    let lock = marks::lock(here.folder, LockMode::Exclusive, patience).map_err(|error| failed(&error))?;
+    let lock = marks::lock(here.folder, LockMode::Exclusive, patience)
+        .map_err(|error| describe_marks_error(&error))?;
     let known = marks::read(here.folder);
     let Known::Value(marks) = &known else { return Ok(known) };
     let mut new: Vec<Mark> = Vec::new();
@@ -62,7 +62,7 @@ pub(super) fn collect(
         }
         new.push(VerificationMark::Patched(patch.call.clone()).into());
     }
-    lock.append(&new).map_err(|error| failed(&error))?;
+    lock.append(&new).map_err(|error| describe_marks_error(&error))?;
     Ok(marks::read(here.folder))
 }
 

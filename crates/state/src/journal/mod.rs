@@ -12,6 +12,7 @@ use tidegate_core::pipeline::record::{RECORD_FORMAT, Record};
 use tidegate_core::text::search;
 use tidegate_core::time::Millis;
 
+use crate::file::bounded;
 use crate::place::StateDir;
 
 /// Redacts secrets first.
@@ -60,8 +61,12 @@ impl Follower {
     /// Whole lines since the last call. At the end of a day it continues with the next one that has a file.
     pub fn next(&mut self, now: Millis) -> io::Result<Entries> {
         let mut entries = Entries::default();
-        let bytes = match crate::file::bounded::open_sized(&day_file(&self.folder, &self.day)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        let bytes = match bounded::open_sized(&day_file(&self.folder, &self.day)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                // One that is made again can get the same number.
+                (self.offset, self.file) = (0, 0);
+                Vec::new()
+            }
             opened => {
                 let (mut opened, length) = opened?;
                 let file = identity(&opened.metadata()?);
@@ -127,7 +132,7 @@ pub fn read(path: &Path) -> io::Result<Entries> {
 
 /// Reads the last `limit` bytes of a file.
 pub fn read_end(path: &Path, limit: u64) -> io::Result<Entries> {
-    let (mut file, length) = crate::file::bounded::open_sized(path)?;
+    let (mut file, length) = bounded::open_sized(path)?;
     let start = length.saturating_sub(limit);
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(start))?;
@@ -142,7 +147,7 @@ pub fn read_end(path: &Path, limit: u64) -> io::Result<Entries> {
 /// Passes the records in the last `limit` bytes one by one, so that a long file is not held in memory. Returns the
 /// number of skipped lines.
 pub fn for_each_record(path: &Path, limit: u64, mut take: impl FnMut(Record)) -> io::Result<usize> {
-    let (mut file, length) = crate::file::bounded::open_sized(path)?;
+    let (mut file, length) = bounded::open_sized(path)?;
     let start = length.saturating_sub(limit);
     file.seek(SeekFrom::Start(start))?;
     let mut reader = BufReader::with_capacity(CHUNK, file);
@@ -196,7 +201,7 @@ pub fn find_record(folder: &Path, id: &str) -> io::Result<Option<Record>> {
 }
 
 fn for_each_line_with(path: &Path, text: &str, mut take: impl FnMut(Record)) -> io::Result<()> {
-    let mut reader = BufReader::with_capacity(CHUNK, crate::file::bounded::open_sized(path)?.0);
+    let mut reader = BufReader::with_capacity(CHUNK, bounded::open_sized(path)?.0);
     let (mut line, mut entries) = (Vec::new(), Entries::default());
     while reader.read_until(b'\n', &mut line)? > 0 {
         if std::str::from_utf8(&line).is_ok_and(|line| line.contains(text)) {

@@ -35,8 +35,9 @@ pub fn root(host: Option<&Path>, cwd: Option<&Path>) -> Option<PathBuf> {
 /// Not the home directory, nor that of the system: without a repository there, a client was only started in it.
 pub fn is_known(root: &Path, home: Option<&Path>) -> bool {
     let is_home = |home: &Path| home == root || fs::canonicalize(home).ok() == fs::canonicalize(root).ok();
-    let is_general = root.parent().is_none() || home.is_some_and(is_home);
-    !is_general || fs::symlink_metadata(root.join(".git")).is_ok()
+    let is_general = || root.parent().is_none() || home.is_some_and(is_home);
+    // The usual case costs one call.
+    fs::symlink_metadata(root.join(".git")).is_ok() || !is_general()
 }
 
 /// `None` unless `root` is a linked worktree.

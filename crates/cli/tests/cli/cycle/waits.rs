@@ -9,14 +9,19 @@ impl Play {
         self.cycle(&["status", "--json"]).json()["waits"].clone()
     }
 
-    /// The audit is done, and Claude asks for the next stage.
-    fn asks_to_ship() -> Play {
+    fn at_end_of_audit() -> Play {
         let play = Play::new();
         play.uses(10_000);
         play.start();
         play.finishes("sprint");
         assert!(play.held().contains("for stage audit"));
         play.finishes("audit");
+        play
+    }
+
+    /// The audit is done, and Claude asks for the next stage.
+    fn asks_to_ship() -> Play {
+        let play = Play::at_end_of_audit();
         let told = message(&play.says("The audit is clean. Shall I ship it now?"));
         assert!(told.contains("It continues when you say \"continue\"."), "{told}");
         play
@@ -94,12 +99,7 @@ fn a_file_that_changes_between_two_events_is_told() {
         (Some("{}"), "`stage` has a value that does not fit"),
         (Some(other), "was replaced by that of another cycle in stage audit"),
     ] {
-        let play = Play::new();
-        play.uses(10_000);
-        play.start();
-        play.finishes("sprint");
-        assert!(play.held().contains("for stage audit"));
-        play.finishes("audit");
+        let play = Play::at_end_of_audit();
         match text {
             Some(text) => play.write(text),
             None => std::fs::remove_file(play.sandbox.project().join(FILE)).expect("the file"),
