@@ -6,7 +6,6 @@
 
 mod corpus;
 mod cross_validation;
-mod descent;
 mod evaluation;
 mod lexicon;
 mod model;
