@@ -51,10 +51,7 @@ pub(super) fn sentences_of(example: &Example) -> Vec<Sentence> {
         example.constraints.iter().any(overlaps)
     };
     own.places()
-        .map(|place| Sentence {
-            features: Features::of(place),
-            is_constraint: labelled(place.sentence),
-        })
+        .map(|place| Sentence { features: Features::of(place), is_constraint: labelled(place.sentence) })
         .collect()
 }
 

@@ -18,8 +18,8 @@ use xtask::workspace;
 
 /// Chosen by `cargo xtask train-constraints --cross-validate`.
 const SETTINGS: [Settings; LANGUAGES.len()] = [
-    Settings { decay: 6e-6, rows: 16_000, threshold: 1.2 },
-    Settings { decay: 6e-6, rows: 16_000, threshold: 1.2 },
+    Settings { decay: 4e-6, rows: 12_000, threshold: 1.2 },
+    Settings { decay: 6e-6, rows: 16_000, threshold: 1.7 },
 ];
 
 pub(crate) fn check() -> Done {
@@ -75,7 +75,11 @@ pub(crate) fn cross_validate() -> Done {
                     .iter()
                     .map(|sentence| (table.score(&sentence.features), sentence.is_constraint)),
             );
-            print::line(&format!("    {language}, without {}: {}", batch.name, summary(&judged[before..], 0.0)));
+            print::line(&format!(
+                "    {language}, without {}: {}",
+                batch.name,
+                summary(&judged[before..], 0.0)
+            ));
         }
         print::line(&format!("{language}: {}", summary(&judged, 0.0)));
         for step in -8..=8 {

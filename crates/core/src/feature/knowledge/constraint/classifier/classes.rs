@@ -78,7 +78,9 @@ mod tests {
 
     #[test]
     fn words_have_their_class() {
-        for (word, class) in [("dependency", 1), ("test", 1), ("mocks", 1), ("notification", 2), ("implement", 3)] {
+        for (word, class) in
+            [("dependency", 1), ("test", 1), ("mocks", 1), ("notification", 2), ("implement", 3)]
+        {
             assert_eq!(class_of(hash(word.as_bytes())), class, "{word}");
         }
         let other = hash(b"although");

@@ -62,8 +62,7 @@ pub(super) fn join_all<'a>(codes: impl IntoIterator<Item = &'a u32>) -> u64 {
 
 impl Features {
     pub fn of(place: Place<'_>) -> Features {
-        let language =
-            if is_japanese(place.sentence) { Language::Japanese } else { Language::English };
+        let language = if is_japanese(place.sentence) { Language::Japanese } else { Language::English };
         let mut collected = Collected(Vec::with_capacity(256));
         let length = match language {
             Language::English => english::collect(place, &mut collected) / 3,

@@ -7,7 +7,7 @@ use crate::text::word_list::among;
 pub(in super::super) fn is_of_others(sentence: &str) -> bool {
     let mut buffer = String::new();
     normalise(sentence, &mut buffer);
-    let words = Words::of(&buffer, sentence);
+    let words = Words::of(&buffer);
     is_foreign(&words) || is_report(&words)
 }
 
