@@ -222,7 +222,7 @@ fn nobody_there(here: &Here, request: &Request<'_>, why: Bilingual) -> Result<Co
 }
 
 fn is_attended(here: &Here, session: &SessionId) -> bool {
-    here.session(Some(session.as_str())).is_ok_and(|known| known.marks.session.person == Some(Person::There))
+    here.known_session(session.as_str()).is_ok_and(|known| known.marks.session.person == Some(Person::There))
 }
 
 /// Refuses where no person can have seen the output that an agent says they have seen. `name` is the command in

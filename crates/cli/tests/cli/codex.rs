@@ -235,7 +235,7 @@ fn a_check_after_a_patch_through_the_shell_verifies_it() {
 fn a_command_that_edits_nothing_runs_without_the_state() {
     let rollout = Rollout::new();
     let _ = rollout.event("SessionStart", &json!({ "source": "startup" }));
-    let marks = rollout.sandbox.session("s-1").join("marks");
+    let marks = rollout.sandbox.session("codex.s-1").join("marks");
     fs::remove_file(&marks).expect("the marks");
     fs::create_dir(&marks).expect("a new folder");
     assert_eq!(rollout.asks_to_run("c", "npm test"), "");
@@ -338,4 +338,68 @@ fn init_and_uninstall_leave_codexs_files_as_they_were() {
     assert!(
         !folder.join("skills").exists() && !sandbox.project().join(".claude/settings.local.json").exists()
     );
+}
+
+/// Hosts choose the ids of their sessions alone.
+#[test]
+fn a_session_of_another_host_with_the_same_id_is_another_session() {
+    for edits_in_codex in [true, false] {
+        let rollout = Rollout::new();
+        rollout.add("session_meta", &json!({ "source": "cli" }));
+        let claude = |event: &str, more: &Value| {
+            let payload = json!({ "hook_event_name": event, "session_id": "s-1", "cwd": rollout.sandbox.project(), "permission_mode": "default" });
+            let payload = merged(payload, more).to_string();
+            rollout.sandbox.run_with(&["hook", "--event", event], payload.as_bytes()).stdout
+        };
+        let _ = claude("SessionStart", &json!({ "source": "startup" }));
+        let _ = rollout.event("SessionStart", &json!({ "source": "startup" }));
+        if edits_in_codex {
+            rollout.patch();
+        } else {
+            let edit = json!({ "tool_name": "Edit", "tool_use_id": "e",
+                "tool_input": { "file_path": rollout.sandbox.project().join("a.js") }, "tool_response": {} });
+            let _ = claude("PostToolUse", &edit);
+        }
+        let of_claude = claude("Stop", &json!({ "stop_hook_active": false }));
+        assert_eq!(of_claude.contains("a.js"), !edits_in_codex, "{of_claude}");
+        let of_codex = rollout.stop();
+        assert_eq!(of_codex.contains("a.js"), edits_in_codex, "{of_codex}");
+
+        // People know the id that the host shows; that of Claude Code is its whole name.
+        let status = |id: &str| {
+            let shown: Value =
+                serde_json::from_str(&rollout.sandbox.run(&["status", "--json", "--session", id]).stdout)
+                    .expect("JSON");
+            shown["session"].clone()
+        };
+        assert_eq!((status("s-1"), status("codex.s-1")), (json!("s-1"), json!("codex.s-1")));
+        let records = rollout.sandbox.records();
+        let names = |host: &str| -> Vec<&Value> {
+            let mut names: Vec<_> = records
+                .iter()
+                .filter(|record| record["host"] == host)
+                .map(|record| &record["session"])
+                .collect();
+            names.dedup();
+            names
+        };
+        assert_eq!((names("claude-code"), names("codex")), (vec![&json!("s-1")], vec![&json!("codex.s-1")]));
+    }
+}
+
+#[test]
+fn a_session_is_found_by_the_id_that_its_host_shows() {
+    let rollout = Rollout::new();
+    rollout.add("session_meta", &json!({ "source": "cli" }));
+    let _ = rollout.event("SessionStart", &json!({ "source": "startup" }));
+    for named in ["s-1", "codex.s-1"] {
+        for command in ["status", "explain", "log", "meter"] {
+            let last = if command == "explain" { vec![command, "last"] } else { vec![command] };
+            let ran = rollout.sandbox.run(&[last.as_slice(), &["--session", named, "--json"]].concat());
+            assert_ne!(ran.code, Some(2), "{command} {named}: {ran:?}");
+            assert!(!ran.stderr.contains("session"), "{command} {named}: {ran:?}");
+        }
+    }
+    let own = rollout.sandbox.with("CODEX_SESSION_ID", "s-1").run(&["status", "--json"]);
+    assert!(own.stdout.contains("codex.s-1"), "{own:?}");
 }

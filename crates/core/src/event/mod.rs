@@ -139,26 +139,43 @@ pub enum AgentWork<'e> {
     Skill(&'e str),
 }
 
-/// A session id that can be a file name: 1 to 128 of `A-Z a-z 0-9 _ -`.
+/// The name under which everything of a session is kept, which can be a file name: for Claude Code the id that it gave the
+/// session, 1 to 128 of `A-Z a-z 0-9 _ -`. For another host its name comes first (`codex.ID`), because two hosts may use the
+/// same id.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionId(String);
 
 impl SessionId {
-    /// The only way to make one.
-    pub fn parse(id: &str) -> Result<SessionId, FailedStep> {
+    /// Of the session to which the host gave this id.
+    pub fn of(host: Host, id: &str) -> Result<SessionId, FailedStep> {
         if id.is_empty() {
             Err(FailedStep::SessionEmpty)
         } else if id.len() > 128 {
             Err(FailedStep::SessionTooLong)
-        } else if id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-') {
+        } else if !id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-') {
+            Err(FailedStep::SessionCharacters)
+        } else if host == Host::ClaudeCode {
             Ok(SessionId(id.to_owned()))
         } else {
-            Err(FailedStep::SessionCharacters)
+            Ok(SessionId(format!("{}.{id}", host.name())))
         }
+    }
+
+    /// From the name of a folder, a record or what a person typed.
+    pub fn parse(name: &str) -> Result<SessionId, FailedStep> {
+        let Some((host, id)) = name.split_once('.') else { return SessionId::of(Host::ClaudeCode, name) };
+        let is_other = |other: &Host| *other != Host::ClaudeCode && other.name() == host;
+        let host = Host::ALL.iter().copied().find(is_other).ok_or(FailedStep::SessionCharacters)?;
+        SessionId::of(host, id)
     }
 
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The id that the host gave the session.
+    pub fn in_host(&self) -> &str {
+        self.0.split_once('.').map_or(&self.0, |(_, id)| id)
     }
 }
 
@@ -570,6 +587,8 @@ mod tests {
     #[test]
     fn session_ids_that_could_leave_the_directory_are_refused() {
         for id in ["../../x", "a/b", "a.b", "", "セッション", "a b", &"x".repeat(129)] {
+            assert!(SessionId::of(Host::ClaudeCode, id).is_err(), "{id}");
+            assert!(SessionId::of(Host::Codex, id).is_err(), "{id}");
             assert!(SessionId::parse(id).is_err(), "{id}");
         }
         for id in ["91b38a40-3ead-4aa8-8407-24d36ddad7be", "a_B-9", &"x".repeat(128)] {

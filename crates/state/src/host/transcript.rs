@@ -66,7 +66,7 @@ pub fn read_run(
 
 /// Ids of calls come again in other conversations, whose entries a fork copies. A transcript is named after its own.
 fn is_of_thread(event: &Event<'_>, path: &Path, thread: &str) -> bool {
-    let own = event.agent_id().unwrap_or(event.session.as_str());
+    let own = event.agent_id().unwrap_or(event.session.in_host());
     let named = || path.file_stem().and_then(|stem| stem.to_str()).is_some_and(|stem| stem.ends_with(thread));
     thread == own || !thread.is_empty() && named()
 }
