@@ -325,16 +325,6 @@ impl Here {
         let reading = Reading { used: meter.used?, window, source: Source::Payload, at, outgrown: None };
         Some(Meter::StaleByOne(reading))
     }
-
-    /// The agent of a session, as in records: the writer of its transcript, else the caller of its last hook.
-    pub(crate) fn host_of(&self, session: &Session) -> String {
-        let path = session.marks.session.transcript.as_deref().map(Path::new);
-        if let Some(host) = path.and_then(transcript::find_writer) {
-            return host.name().to_owned();
-        }
-        let last = self.last_record(session, |record| record.backend.is_none());
-        last.map_or_else(|| Host::default().name().to_owned(), |record| record.host)
-    }
 }
 
 pub(crate) struct Session {

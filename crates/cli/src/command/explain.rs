@@ -317,8 +317,11 @@ fn add_outcome(page: &mut Page, record: &Record) {
     }
     for verdict in &decided {
         let VerdictRecord { policy, because, .. } = verdict;
-        let reason =
-            if because.is_empty() { Text::default() } else { data(": ") + reason_words::because(because) };
+        let reason = if because.is_empty() {
+            Text::default()
+        } else {
+            data(": ") + reason_words::because_on(&record.host, because)
+        };
         page.item(data(policy).strong() + reason);
     }
     if record.ruling == "pass" {
@@ -377,7 +380,7 @@ fn add_policies(page: &mut Page, record: &Record) {
     let rows = others.into_iter().map(|verdict| {
         let mut text = describe_verdict(verdict);
         if !verdict.because.is_empty() {
-            text = text + data(": ") + reason_words::because(&verdict.because);
+            text = text + data(": ") + reason_words::because_on(&record.host, &verdict.because);
         }
         let (to_agent, you) = if verdict.shadow {
             (

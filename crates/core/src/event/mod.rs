@@ -164,9 +164,14 @@ impl SessionId {
     /// From the name of a folder, a record or what a person typed.
     pub fn parse(name: &str) -> Result<SessionId, FailedStep> {
         let Some((host, id)) = name.split_once('.') else { return SessionId::of(Host::ClaudeCode, name) };
-        let is_other = |other: &Host| *other != Host::ClaudeCode && other.name() == host;
-        let host = Host::ALL.iter().copied().find(is_other).ok_or(FailedStep::SessionCharacters)?;
-        SessionId::of(host, id)
+        let host = Host::from_name(host);
+        let session = SessionId::of(host, id)?;
+        // Each session has one name only.
+        if session.as_str() == name { Ok(session) } else { Err(FailedStep::SessionCharacters) }
+    }
+
+    pub fn host(&self) -> Host {
+        self.0.split_once('.').map_or(Host::ClaudeCode, |(host, _)| Host::from_name(host))
     }
 
     pub fn as_str(&self) -> &str {
@@ -583,6 +588,19 @@ impl<'a> Event<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_same_id_in_two_hosts_names_two_sessions() {
+        for host in Host::ALL {
+            let session = SessionId::of(*host, "a-1").unwrap();
+            assert_eq!((session.host(), session.in_host()), (*host, "a-1"));
+            assert_eq!(SessionId::parse(session.as_str()), Ok(session.clone()));
+            assert_eq!(session.as_str() == "a-1", *host == Host::ClaudeCode);
+        }
+        for name in ["claude-code.a-1", "codexx.a-1", ".a-1", "codex.", "codex.a.b", "codex.codex.a"] {
+            assert!(SessionId::parse(name).is_err(), "{name}");
+        }
+    }
 
     #[test]
     fn session_ids_that_could_leave_the_directory_are_refused() {

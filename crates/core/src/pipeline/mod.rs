@@ -122,13 +122,12 @@ fn name_skills(verdict: &mut Verdict, facts: &Facts<'_>) {
 
 /// Texts are written for Claude Code. Those for the person name the agent instead, and all of them its commands.
 fn name_host(verdict: &mut Verdict, host: Host) {
-    let title = Host::title(host.name());
     let says = verdict.says.iter_mut().map(|say| (say.to == Audience::User, &mut say.text));
     // The person reads the reason of a question.
     let reason = verdict.reason.iter_mut().map(|reason| (verdict.call == Call::Ask, reason));
     for (is_for_person, text) in says.chain(reason) {
         if is_for_person {
-            *text = with_host_named(text, title);
+            *text = name_agent(text, host);
         }
         *text = with_commands(text, COMPACT, host.compact_command());
         for (skill, name) in SKILLS.map(|skill| (skill, &skill[1..])) {
@@ -157,8 +156,12 @@ fn with_commands(text: &str, written: &str, own: &str) -> String {
     named
 }
 
-/// A file or a word with that name in it stays.
-fn with_host_named(text: &str, title: &str) -> String {
+/// A text that was written for Claude Code, for the person on another host. A file or a word with that name in it stays.
+pub fn name_agent(text: &str, host: Host) -> String {
+    if host == Host::ClaudeCode {
+        return text.to_owned();
+    }
+    let title = Host::title(host.name());
     const WRITTEN: [&str; 2] = ["Claude Code", "Claude"];
     let mut named = String::with_capacity(text.len());
     let mut rest = text;
@@ -201,7 +204,7 @@ mod tests {
             ),
             ("no name", "no name"),
         ] {
-            assert_eq!(with_host_named(text, "Codex"), named);
+            assert_eq!(name_agent(text, Host::Codex), named);
         }
     }
 

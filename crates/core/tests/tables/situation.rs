@@ -171,7 +171,10 @@ impl Situation {
         for host in OTHER_HOSTS {
             let event = Event { host, ..event.clone() };
             let facts = Facts { event: &event, ..facts.clone() };
-            pipeline::decide(&facts, config, &|| 0).parts.iter().for_each(|part| assert_own_names(host, part));
+            pipeline::decide(&facts, config, &|| 0)
+                .parts
+                .iter()
+                .for_each(|part| assert_own_names(host, part));
         }
         let decided = Decided { case: self.clone(), main_thread, marks, observed, part, outcome };
         (self.room.law)(&decided);

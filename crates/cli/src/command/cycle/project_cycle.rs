@@ -194,8 +194,8 @@ impl ProjectCycle {
                 "このプロジェクトに開いているセッションがありません。最後のセッション {newest} は終わっています"
             ))
             .hint(both!(
-                "start Claude Code and run the command there, or name a session with --session",
-                "Claude Code を起動してその中で実行するか、--session で指定してください"
+                "start your agent and run the command there, or name a session with --session",
+                "エージェントを起動してその中で実行するか、--session で指定してください"
             ))
         })
     }
