@@ -339,3 +339,11 @@ macro_rules! dispatch {
 }
 
 hosts!(dispatch);
+
+impl Host {
+    /// The host that wrote a line of a transcript.
+    pub fn that_wrote(line: &[u8]) -> Option<Host> {
+        // Claude Code is the first of them, and some others write lines much like its own.
+        Host::ALL.iter().rev().find(|host| host.wrote(line)).copied()
+    }
+}

@@ -155,9 +155,8 @@ pub fn find_writer(path: &Path) -> Option<Host> {
         match lines.next_line().ok()?? {
             BoundedLine::TooLong => {}
             BoundedLine::Whole(line) => {
-                // Claude Code is the first of them: some others write lines much like its own.
-                if let Some(host) = Host::ALL.iter().rev().find(|host| host.wrote(line)) {
-                    return Some(*host);
+                if let Some(host) = Host::that_wrote(line) {
+                    return Some(host);
                 }
             }
         }
