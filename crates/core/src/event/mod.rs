@@ -465,7 +465,7 @@ impl<'a> Event<'a> {
             && matches!(self.action, Action::Command(_) | Action::OtherShell(_))
     }
 
-    /// The files of a patch that no later event reports, before it is applied.
+    /// The files of a patch that maybe no later event reports, before it is applied.
     pub fn announced_patch(&self) -> Option<&[Cow<'a, str>]> {
         match &self.action {
             Action::Patch(paths) if self.kind == EventKind::PreToolUse => Some(paths),

@@ -1,9 +1,11 @@
 //! Searches in the transcript of a session, from its end.
 
 use std::borrow::Cow;
+use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
 
 use tidegate_core::event::Event;
 use tidegate_core::event::action::Exit;
@@ -80,10 +82,20 @@ pub fn read_patch(
     let parser = host.parser(&[Sought::Patches]);
     find_last(&parser, Path::new(&patch.transcript), in_time, |entry| match entry.kind {
         EntryKind::Patched(end) if end.call == patch.call => {
-            Some((end.at, end.files.into_iter().map(Cow::into_owned).collect()))
+            let began = end.began.filter(|_| end.failed);
+            let files = end.files.into_iter().map(Cow::into_owned);
+            Some((end.at, files.filter(|file| began.is_none_or(|began| is_changed(file, began))).collect()))
         }
         _ => None,
     })
+}
+
+/// A file that was deleted is not seen.
+fn is_changed(file: &str, since: Millis) -> bool {
+    // The times of a file system are some milliseconds behind.
+    const BEHIND: Duration = Duration::from_secs(1);
+    let since = UNIX_EPOCH + Duration::from_millis(since.0) - BEHIND;
+    fs::metadata(file).and_then(|found| found.modified()).is_ok_and(|at| at >= since)
 }
 
 fn find_last<T>(
