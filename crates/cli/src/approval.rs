@@ -250,6 +250,14 @@ fn of_agent(here: &Here, request: &Request<'_>) -> Result<Consent, CliError> {
             both!("no session in which a person could approve it", "承認できるセッションがありません"),
         );
     };
+    if id.host() != Host::ClaudeCode {
+        let why = both!(
+            "no way to give it in {host}",
+            "{host} の中では同意できません",
+            host = Host::title(id.host().name())
+        );
+        return nobody_there(here, request, why);
+    }
     let session = AgentSession { state: &here.state, id, client: here.env.client, now: here.now };
     let Some(client) = session.client else {
         return nobody_there(
