@@ -158,11 +158,11 @@ fn with_commands(text: &str, written: &str, own: &str) -> String {
 
 /// A text that was written for Claude Code, for the person on another host. A file or a word with that name in it stays.
 pub fn name_agent(text: &str, host: Host) -> String {
+    const WRITTEN: [&str; 2] = ["Claude Code", "Claude"];
     if host == Host::ClaudeCode {
         return text.to_owned();
     }
     let title = Host::title(host.name());
-    const WRITTEN: [&str; 2] = ["Claude Code", "Claude"];
     let mut named = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find(WRITTEN[1]) {
