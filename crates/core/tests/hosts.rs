@@ -45,6 +45,9 @@ fn with(base: &Value, more: &Value) -> Value {
     all
 }
 
+/// A host, and the members that each of its events has.
+type HostForm<'a> = (Host, &'a dyn Fn(&str) -> Value);
+
 /// In the forms that the hosts send, written for this test.
 fn payloads() -> Vec<(Host, Meant, Value)> {
     let base = |event: &str| json!({ "hook_event_name": event, "session_id": "s-1", "cwd": "/p" });
@@ -85,7 +88,7 @@ fn payloads() -> Vec<(Host, Meant, Value)> {
         "last_assistant_message": "done", "agent_id": "a", "agent_type": "explore", "permission_mode": "default",
         "message": "Shell command \"test\" (shellId: 3) has exited with exit code 1.", "notification_type": "shell_completed",
     });
-    let forms: [(Host, &dyn Fn(&str) -> Value); 4] =
+    let forms: [HostForm<'_>; 4] =
         [(Host::Codex, &codex), (Host::Copilot, &copilot), (Host::Qwen, &qwen), (Host::OpenCode, &opencode)];
     let mut others = Vec::new();
     for (host, form) in forms {
