@@ -254,7 +254,7 @@ fn a_patch_that_failed_half_way_is_an_edit() {
         )
     };
     let model = OpenAi::start(vec![
-        Step::freeform("apply_patch", &torn("C")),
+        Step::freeform("apply_patch", torn("C")),
         shell(&format!("apply_patch <<'EOF'\n{}EOF", torn("D"))),
         Step::text("It is done."),
         shell(PASSING),
