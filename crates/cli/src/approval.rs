@@ -222,7 +222,7 @@ fn nobody_there(here: &Here, request: &Request<'_>, why: Bilingual) -> Result<Co
 }
 
 fn is_attended(here: &Here, session: &SessionId) -> bool {
-    here.session(Some(session.as_str())).is_ok_and(|known| known.marks.session.person == Some(Person::There))
+    here.known_session(session.as_str()).is_ok_and(|known| known.marks.session.person == Some(Person::There))
 }
 
 /// Refuses where no person can have seen the output that an agent says they have seen. `name` is the command in
@@ -250,6 +250,14 @@ fn of_agent(here: &Here, request: &Request<'_>) -> Result<Consent, CliError> {
             both!("no session in which a person could approve it", "承認できるセッションがありません"),
         );
     };
+    if id.host() != Host::ClaudeCode {
+        let why = both!(
+            "no way to give it in {host}",
+            "{host} の中では同意できません",
+            host = Host::title(id.host().name())
+        );
+        return nobody_there(here, request, why);
+    }
     let session = AgentSession { state: &here.state, id, client: here.env.client, now: here.now };
     let Some(client) = session.client else {
         return nobody_there(

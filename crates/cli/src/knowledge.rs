@@ -84,7 +84,7 @@ impl Project {
             here.look_at(&there)?;
         }
         let session = here.env.session.as_deref().and_then(|id| SessionId::parse(id).ok());
-        let marks = session.as_ref().and_then(|id| here.session(Some(id.as_str())).ok());
+        let marks = session.as_ref().and_then(|id| here.known_session(id.as_str()).ok());
         let marks = marks.map(|session| session.marks);
         Ok(Project { root: here.root.clone().unwrap_or(there), here, session, marks })
     }

@@ -27,7 +27,7 @@ pub(crate) fn check(here: &Here, session: &Session) -> Result<(), CliError> {
 
 pub(crate) fn ask_in_own_session() -> Bilingual {
     both!(
-        "run it in your own session, with CLAUDE_CODE_SESSION_ID as Claude Code sets it, or ask the person to run it at a terminal",
-        "Claude Code が設定する CLAUDE_CODE_SESSION_ID のある自分のセッションで実行するか、人に端末で実行してもらってください"
+        "run it in your own session, with the variables that your shell tool sets (in Claude Code: CLAUDE_CODE_SESSION_ID), or ask the person to run it at a terminal",
+        "シェルツールが設定する変数（Claude Code では CLAUDE_CODE_SESSION_ID）のある自分のセッションで実行するか、人に端末で実行してもらってください"
     )
 }

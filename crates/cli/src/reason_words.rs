@@ -1,11 +1,20 @@
 //! Reasons of policies in Japanese. Records hold them in English, as the policies give them.
 
+use tidegate_core::host::Host;
+use tidegate_core::pipeline::name_agent;
+
 use crate::bilingual::Bilingual;
 
 /// As recorded; a reason of an earlier version stays in English.
 pub(crate) fn because(reason: &str) -> Bilingual {
     let ja = REASONS.binary_search_by_key(&reason, |(en, _)| en).map_or(reason, |at| REASONS[at].1);
     Bilingual { en: reason.to_owned(), ja: ja.to_owned() }
+}
+
+/// On a host, as records have it: reasons are written for Claude Code.
+pub(crate) fn because_on(host: &str, reason: &str) -> Bilingual {
+    let (host, Bilingual { en, ja }) = (Host::from_name(host), because(reason));
+    Bilingual { en: name_agent(&en, host), ja: name_agent(&ja, host) }
 }
 
 /// Sorted by the English text.

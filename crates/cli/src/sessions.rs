@@ -1,5 +1,6 @@
 //! Finding the session that a command means.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -126,7 +127,7 @@ impl Here {
     }
 
     fn find_root(&self) -> Option<PathBuf> {
-        let of_session = self.env.session.as_deref().and_then(|id| self.session(Some(id)).ok());
+        let of_session = self.env.session.as_deref().and_then(|id| self.known_session(id).ok());
         let of_session = of_session.and_then(|session| session.marks.session.root).map(PathBuf::from);
         let known = || {
             let roots = self.all().into_iter().filter_map(|session| session.marks.session.root);
@@ -135,11 +136,34 @@ impl Here {
         project_root::find_project(&self.env, of_session, known)
     }
 
+    /// By its name in records.
+    pub(crate) fn known_session(&self, name: &str) -> Result<Session, CliError> {
+        let id = SessionId::parse(name).map_err(|step| CliError::new(step).hint(without_session()))?;
+        self.open(id)
+    }
+
+    /// A session's name in records, for what a person typed: people know the id that the host shows, without the name of
+    /// the host.
+    pub(crate) fn complete_name<'a>(&self, typed: &'a str) -> Cow<'a, str> {
+        let is_there = |id: &SessionId| self.state.session(id).is_dir();
+        if SessionId::parse(typed).is_ok_and(|id| is_there(&id)) {
+            return Cow::Borrowed(typed);
+        }
+        let in_hosts = Host::ALL.iter().filter_map(|host| SessionId::of(*host, typed).ok());
+        let mut found = in_hosts.filter(is_there);
+        match (found.next(), found.next()) {
+            (Some(only), None) => Cow::Owned(only.to_string()),
+            _ => Cow::Borrowed(typed),
+        }
+    }
+
     /// The named one, else the environment's, else the project's newest.
     pub(crate) fn session(&self, named: Option<&str>) -> Result<Session, CliError> {
-        if let Some(id) = named.or(self.env.session.as_deref()) {
-            let id = SessionId::parse(id).map_err(|step| CliError::new(step).hint(without_session()))?;
-            return self.open(id);
+        if let Some(typed) = named {
+            return self.known_session(&self.complete_name(typed));
+        }
+        if let Some(own) = &self.env.session {
+            return self.known_session(own);
         }
         let mut all = self.all();
         let here = all
@@ -300,16 +324,6 @@ impl Here {
         let window = meter.window.map(|tokens| Window { tokens, compact_at: meter.compact_at });
         let reading = Reading { used: meter.used?, window, source: Source::Payload, at, outgrown: None };
         Some(Meter::StaleByOne(reading))
-    }
-
-    /// The agent of a session, as in records: the writer of its transcript, else the caller of its last hook.
-    pub(crate) fn host_of(&self, session: &Session) -> String {
-        let path = session.marks.session.transcript.as_deref().map(Path::new);
-        if let Some(host) = path.and_then(transcript::find_writer) {
-            return host.name().to_owned();
-        }
-        let last = self.last_record(session, |record| record.backend.is_none());
-        last.map_or_else(|| Host::default().name().to_owned(), |record| record.host)
     }
 }
 

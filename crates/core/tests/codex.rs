@@ -500,19 +500,21 @@ fn the_rollout_names_the_files_of_a_patch_that_was_applied() {
         let item = json!({ "type": "FileChange", "id": "c", "changes": changes, "status": status });
         let text = line(
             "event_msg",
-            &json!({ "type": "item_completed", "thread_id": "t-1", "completed_at_ms": 7, "item": item }),
+            &json!({ "type": "item_completed", "thread_id": "t-1", "started_at_ms": 5, "completed_at_ms": 7, "item": item }),
         );
         match parser.entry(text.as_bytes()).map(|entry| entry.kind) {
             Some(EntryKind::Patched(end)) => {
                 assert_eq!((&*end.call, end.thread.as_deref(), end.at), ("c", Some("t-1"), Some(Millis(7))));
+                assert_eq!((end.began, end.failed), (Some(Millis(5)), status == "failed"));
                 end.files.iter().map(ToString::to_string).collect::<BTreeSet<_>>()
             }
             other => panic!("{other:?}"),
         }
     };
     let all = ["/p/a.rs", "/p/b.rs", "/p/c.rs", "/p/d.rs", "/p/e.rs"].map(str::to_owned);
-    assert_eq!(files("completed"), BTreeSet::from(all));
-    for status in ["failed", "declined", "in_progress", ""] {
+    assert_eq!(files("completed"), BTreeSet::from(all.clone()));
+    assert_eq!(files("failed"), BTreeSet::from(all), "some of them may be changed");
+    for status in ["declined", "in_progress", ""] {
         assert_eq!(files(status), BTreeSet::new(), "{status}");
     }
 }

@@ -112,7 +112,7 @@ fn the_end_of_a_command_in_the_background_is_a_notification() {
         "hook_event_name": "Notification", "notification_type": "shell_completed",
     });
     with_event(&notice, |event| {
-        assert_eq!((event.kind, event.session.as_str()), (EventKind::Notification, "s-1"));
+        assert_eq!((event.kind, event.session.in_host()), (EventKind::Notification, "s-1"));
         let ended = event.ended_task().expect("a task");
         assert_eq!((ended.id.as_str(), ended.exit), ("3", Exit::Known(4)));
         assert!(!event.is_human_prompt());
@@ -147,7 +147,7 @@ fn a_subagents_events_are_its_parents() {
     };
     let prompt = of_agent("UserPromptSubmit", &json!({ "prompt": "look around" }));
     with_event(&prompt, |event| {
-        assert_eq!((event.session.as_str(), event.agent_id()), ("s-1", Some("a-1")));
+        assert_eq!((event.session.in_host(), event.agent_id()), ("s-1", Some("a-1")));
         assert!(!event.is_human_prompt(), "its parent wrote it");
     });
     // Its Stop is followed by a SubagentStop with its last message.
@@ -157,7 +157,7 @@ fn a_subagents_events_are_its_parents() {
     let mut ended = of_agent("SubagentStop", &json!({ "last_assistant_message": "done" }));
     ended["session_id"] = json!("s-1");
     with_event(&ended, |event| {
-        assert_eq!((event.kind, event.session.as_str()), (EventKind::SubagentStop, "s-1"));
+        assert_eq!((event.kind, event.session.in_host()), (EventKind::SubagentStop, "s-1"));
         assert!(matches!(event.thread, Thread::Agent { .. }) && event.last_message.is_some());
     });
 }

@@ -4,11 +4,31 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tidegate_core::event::action::Exit;
-use tidegate_core::event::{EventKind, FailedStep};
+use tidegate_core::event::{Event, EventKind, FailedStep};
+use tidegate_core::feature::config::Config;
+use tidegate_core::feature::facts::Facts;
 use tidegate_core::host::Host;
+use tidegate_core::host::answer::Reply;
+use tidegate_core::pipeline;
 use tidegate_core::pipeline::gate::check_members;
+use tidegate_core::time::Millis;
 
 const PATCH: &str = "*** Begin Patch\n*** Update File: src/a.rs\n@@\n-1\n+2\n*** End Patch\n";
+
+/// Those that belong to no tool, and that any host may send.
+const EVENTS: [&str; 11] = [
+    "SessionStart",
+    "UserPromptSubmit",
+    "Stop",
+    "SubagentStart",
+    "SubagentStop",
+    "PreCompact",
+    "PostCompact",
+    "Notification",
+    "PermissionRequest",
+    "SessionEnd",
+    "SomethingNew",
+];
 
 /// What a payload is, as its host means it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +44,9 @@ fn with(base: &Value, more: &Value) -> Value {
     all.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
     all
 }
+
+/// A host, and the members that each of its events has.
+type HostForm<'a> = (Host, &'a dyn Fn(&str) -> Value);
 
 /// In the forms that the hosts send, written for this test.
 fn payloads() -> Vec<(Host, Meant, Value)> {
@@ -59,8 +82,37 @@ fn payloads() -> Vec<(Host, Meant, Value)> {
     let none = json!({});
     let report = "Command: npm test\nDirectory: (root)\nOutput: 1 failed\nError: (none)\nExit Code: 1\nSignal: (none)\n\
                   Process Group PGID: (none)";
+    // Every other event of each host, with the members of all: what an event does not have is not read.
+    let about = json!({
+        "source": "startup", "trigger": "auto", "reason": "other", "prompt": "Fix it", "stop_hook_active": false,
+        "last_assistant_message": "done", "agent_id": "a", "agent_type": "explore", "permission_mode": "default",
+        "message": "Shell command \"test\" (shellId: 3) has exited with exit code 1.", "notification_type": "shell_completed",
+    });
+    let forms: [HostForm<'_>; 4] =
+        [(Host::Codex, &codex), (Host::Copilot, &copilot), (Host::Qwen, &qwen), (Host::OpenCode, &opencode)];
+    let mut others = Vec::new();
+    for (host, form) in forms {
+        others.extend(EVENTS.map(|event| (host, Meant::Other, with(&form(event), &about))));
+        let calls = [
+            ("skill", json!({ "skill": "compound" })),
+            ("mcp__tidegate__set_topic", json!({ "topic_id": 3 })),
+            ("spawn_agent", json!({ "task_name": "look", "message": "find it" })),
+            ("agent", json!({ "description": "look", "prompt": "find it" })),
+            ("read_file", json!({ "file_path": "/p/src/a.rs" })),
+        ];
+        for (event, (name, input)) in ["PreToolUse", "PostToolUse", "PostToolUseFailure"]
+            .iter()
+            .flat_map(|event| calls.iter().map(move |call| (event, call)))
+        {
+            others.push((
+                host,
+                Meant::Other,
+                tool(&form(event), name, input.clone(), &json!({ "tool_response": "ok" })),
+            ));
+        }
+    }
     let failed_text = json!({ "tool_result": { "result_type": "success", "text_result_for_llm": "1 failed\n<shellId: 0 completed with exit code 1>" } });
-    vec![
+    let mut all = vec![
         (Host::ClaudeCode, Meant::Edit, tool(&claude("PreToolUse"), "Edit", file.clone(), &id)),
         (
             Host::ClaudeCode,
@@ -194,7 +246,9 @@ fn payloads() -> Vec<(Host, Meant, Value)> {
             Meant::Other,
             json!({ "sessionId": "s", "timestamp": 1_794_000_000_000_u64, "toolName": "edit", "toolArgs": {} }),
         ),
-    ]
+    ];
+    all.append(&mut others);
+    all
 }
 
 /// Hosts that a file or a variable can name, and none.
@@ -235,6 +289,8 @@ fn every_call_in_every_hosts_hands() {
             continue;
         }
         let event = own.read(text.as_bytes(), None).expect("an event");
+        let reply = play(&event);
+        assert!(reply.exit == 0, "{text}: {reply:?}");
         if meant == Meant::Edit && !own.is_only_recorded() {
             assert!(matches!(event.edit_paths(), Some(Ok([_, ..]))), "{text}");
         }
@@ -251,6 +307,15 @@ fn value() -> impl Strategy<Value = Value> {
         Just(json!([[], {}])),
         Just(json!({ "path": { "path": [] }, "command": 7 })),
     ]
+}
+
+/// The whole way from an event to its reply, without anything known beforehand.
+fn play(event: &Event<'_>) -> Reply {
+    let (facts, config) = (Facts::of(event, Millis(1_794_000_000_000)), Config::default());
+    let _ = pipeline::observe(&facts, &config);
+    let ruling = pipeline::decide(&facts, &config, &|| 0);
+    let outcome = ruling.settle(event.host, event.kind, event.is_main_thread(), config.text_budget(event));
+    event.host.reply(event.kind, &outcome.answer())
 }
 
 proptest! {
@@ -292,6 +357,8 @@ proptest! {
         let text = payload.to_string();
         let host = Host::detect(text.as_bytes(), by_file, || by_variable);
         let Ok(event) = host.read(text.as_bytes(), Some(EventKind::PreToolUse)) else { return Ok(()) };
+        let reply = play(&event);
+        prop_assert!(event.host == Host::ClaudeCode || reply.exit == 0, "a code denies every call in Copilot: {}", text);
         // The result of another call is that call's; another number in its place says something else.
         let is_changed = name == "tool_result" || payload["exit"] != exit_before;
         if meant == Meant::Failed && !is_changed && host != Host::ClaudeCode {

@@ -113,8 +113,12 @@ fn a_denial_is_never_silent_where_the_host_listens() {
 
 #[test]
 fn a_gate_that_could_not_check() {
-    let closed =
-        |lang: Lang| shown(&ClosedGate::for_call(&FailedStep::SessionMissing, lang).reply(Host::ClaudeCode));
+    let closed = |lang: Lang| {
+        shown(
+            &ClosedGate::for_call(Host::ClaudeCode, &FailedStep::SessionMissing, lang)
+                .reply(Host::ClaudeCode),
+        )
+    };
     insta::assert_snapshot!("gate_closed", format!("{}\n{}", closed(Lang::En), closed(Lang::Ja)));
 }
 
@@ -137,7 +141,7 @@ fn a_check_that_failed_is_said_in_few_words() {
         FailedStep::Panic("index out of bounds".to_owned()),
     ];
     for step in steps {
-        words::assert_short(&ClosedGate::for_call(&step, Lang::En).user);
-        words::assert_short(&ClosedGate::for_stop(&step, Lang::En).user);
+        words::assert_short(&ClosedGate::for_call(Host::ClaudeCode, &step, Lang::En).user);
+        words::assert_short(&ClosedGate::for_stop(Host::ClaudeCode, &step, Lang::En).user);
     }
 }

@@ -24,5 +24,5 @@ pub fn ruling(event: EventKind, call: Call, reason: &str, user: &str) -> Reply {
 
 /// A gate that could not check.
 pub fn could_not_check(step: &FailedStep) -> Reply {
-    ClosedGate::for_call(step, Lang::En).reply(Host::ClaudeCode)
+    ClosedGate::for_call(Host::ClaudeCode, step, Lang::En).reply(Host::ClaudeCode)
 }

@@ -8,6 +8,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use tidegate_core::event::SessionId;
 use tidegate_core::host::Host;
 use tidegate_core::host::person::Person;
 use tidegate_core::host::variables::CompactionVariables;
@@ -29,7 +30,7 @@ pub struct Environment {
     pub plugin: Option<PathBuf>,
     /// The client's process id.
     pub client: Option<u64>,
-    /// Set in the host's own shell, for commands.
+    /// The name of a session, set in the host's own shell, for commands.
     pub session: Option<String>,
     /// `TIDEGATE_OFF`.
     pub off: Option<String>,
@@ -183,7 +184,7 @@ impl Environment {
             project: own.project,
             plugin: own.plugin,
             client: own.client,
-            session: own.session,
+            session: own.session.and_then(|id| name_session(host, &id)),
             unattended: false,
             person: attended.or(own.attended).map_or(Person::Unknown, |value| (value != "0").into()),
             host_home: own.config,
@@ -198,7 +199,7 @@ impl Environment {
         Host::ALL
             .iter()
             .filter(|host| **host != Host::ClaudeCode)
-            .find_map(|host| host.variables(&get).session)
+            .find_map(|host| name_session(*host, &host.variables(&get).session?))
     }
 
     /// Another host that started this process, by its variables. Not read at the start: hooks of Claude Code never
@@ -221,4 +222,9 @@ impl Environment {
     pub fn lang(&self, config: Option<Lang>, prompt: Option<Lang>) -> Lang {
         Lang::choose(config, self.locale.as_deref(), prompt)
     }
+}
+
+/// An id of another host, with which no session can begin, names none.
+fn name_session(host: Host, id: &str) -> Option<String> {
+    SessionId::of(host, id).ok().map(|session| session.to_string())
 }

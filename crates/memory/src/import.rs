@@ -11,6 +11,7 @@ use tidegate_core::event::SessionId;
 use tidegate_core::feature::memory::job::RelayProject;
 use tidegate_core::feature::memory::relay::Relay;
 use tidegate_core::feature::memory::{said, summary};
+use tidegate_core::host::Host;
 use tidegate_core::host::transcript::ConversationOrigin;
 use tidegate_core::text::fnv;
 use tidegate_core::time::Millis;
@@ -188,7 +189,9 @@ impl Run<'_, '_> {
                     break;
                 }
                 Ok(None) => break,
-                Ok(Some(found)) => self.take_relay(file, reader.origin(), found, &mut sessions)?,
+                Ok(Some(found)) => {
+                    self.take_relay(file, reader.host(), reader.origin(), found, &mut sessions)?;
+                }
             }
         }
         self.report.damaged_lines += reader.damaged();
@@ -212,6 +215,7 @@ impl Run<'_, '_> {
     fn take_relay(
         &mut self,
         file: &TranscriptFile,
+        host: Host,
         origin: &ConversationOrigin,
         mut found: ConversationRelay,
         sessions: &mut HashMap<String, SessionPlace>,
@@ -223,7 +227,7 @@ impl Run<'_, '_> {
             return Ok(());
         }
         let relay = &*found.relay;
-        let session = session_id(file, origin, relay);
+        let session = name_session(file, host, origin, relay);
         if !sessions.contains_key(&session) {
             let place = SessionPlace {
                 project: self.project_of(file, origin, &session)?,
@@ -383,13 +387,13 @@ struct SessionPlace {
     passed: Option<Millis>,
 }
 
-/// The host's id of the session, else one that is the same at every import.
-fn session_id(file: &TranscriptFile, origin: &ConversationOrigin, relay: &Relay) -> String {
+/// By the host's id of the session, else by one that is the same at every import.
+fn name_session(file: &TranscriptFile, host: Host, origin: &ConversationOrigin, relay: &Relay) -> String {
     let named = file.path.file_stem().map(|stem| stem.to_string_lossy());
     [relay.session.as_deref(), origin.session.as_deref(), named.as_deref()]
         .into_iter()
         .flatten()
-        .find_map(|id| SessionId::parse(id).ok())
+        .find_map(|id| SessionId::of(host, id).ok())
         .map_or_else(
             || format!("{:016x}", fnv::hash(file.path.as_os_str().as_encoded_bytes().iter().copied())),
             |id| id.to_string(),

@@ -38,7 +38,7 @@
 //! ├── told/                         an empty file for each text that the person was given once
 //! ├── kept                          the day on which old files were last deleted
 //! ├── unnoted/<session id>          edits of a session whose folder could not be written
-//! └── sessions/<session id>/
+//! └── sessions/<session id>/        of another host than Claude Code: `<host>.<session id>`
 //!     ├── marks                     append-only, rewritten short beyond 12 KB
 //!     ├── lock                      shared to append, exclusive to decide once or to rewrite
 //!     ├── unnoted                   edits that could not be added to the marks in time, for the next Stop
@@ -203,7 +203,7 @@ impl StateDir {
         &self.root
     }
 
-    /// The id is safe as a folder name: `SessionId` checks it.
+    /// Its name is safe for a folder: `SessionId` checks it.
     pub fn session(&self, session: &SessionId) -> PathBuf {
         self.root.join("sessions").join(session.as_str())
     }

@@ -15,7 +15,7 @@ use tidegate_state::journal;
 
 use super::Outcome;
 use super::meter::describe_reading;
-use super::record_filter::check_session;
+use super::record_filter::find_session;
 use super::record_words::{headline, passed_check, subject};
 use crate::bilingual::{Bilingual, both, count_en};
 use crate::config_words::describe_problem;
@@ -47,8 +47,8 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Outcome {
     let here = Here::find()?;
-    check_session(&here, args.session.as_deref())?;
-    let record = find_record(&here, args)?;
+    let session = find_session(&here, args.session.as_deref())?;
+    let record = find_record(&here, args, session.as_deref())?;
     if args.json {
         print::json(&record);
     } else {
@@ -57,18 +57,24 @@ pub(crate) fn run(args: &Args) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn find_record(here: &Here, args: &Args) -> Result<Record, CliError> {
+fn find_record(here: &Here, args: &Args, session: Option<&str>) -> Result<Record, CliError> {
     // Calls by other hosts decide nothing: they are shown only if there is nothing else.
-    find_among(here, args, |record| record.ruling != "foreign").or_else(|_| find_among(here, args, |_| true))
+    find_among(here, args, session, |record| record.ruling != "foreign")
+        .or_else(|_| find_among(here, args, session, |_| true))
 }
 
-fn find_among(here: &Here, args: &Args, is_shown: fn(&Record) -> bool) -> Result<Record, CliError> {
+fn find_among(
+    here: &Here,
+    args: &Args,
+    session: Option<&str>,
+    is_shown: fn(&Record) -> bool,
+) -> Result<Record, CliError> {
     let wanted = |record: &Record| {
         if args.record == "last" {
             !is_quiet(record)
                 && is_shown(record)
                 && record.ruling != "command"
-                && here.concerns(record, args.session.as_deref(), args.all)
+                && here.concerns(record, session, args.all)
         } else {
             record.id == args.record
         }
@@ -311,8 +317,11 @@ fn add_outcome(page: &mut Page, record: &Record) {
     }
     for verdict in &decided {
         let VerdictRecord { policy, because, .. } = verdict;
-        let reason =
-            if because.is_empty() { Text::default() } else { data(": ") + reason_words::because(because) };
+        let reason = if because.is_empty() {
+            Text::default()
+        } else {
+            data(": ") + reason_words::because_on(&record.host, because)
+        };
         page.item(data(policy).strong() + reason);
     }
     if record.ruling == "pass" {
@@ -371,7 +380,7 @@ fn add_policies(page: &mut Page, record: &Record) {
     let rows = others.into_iter().map(|verdict| {
         let mut text = describe_verdict(verdict);
         if !verdict.because.is_empty() {
-            text = text + data(": ") + reason_words::because(&verdict.because);
+            text = text + data(": ") + reason_words::because_on(&record.host, &verdict.because);
         }
         let (to_agent, you) = if verdict.shadow {
             (

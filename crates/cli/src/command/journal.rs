@@ -48,10 +48,11 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Outcome {
     let here = Here::find()?;
+    let session = args.session.as_deref().map(|typed| here.complete_name(typed));
     let matches = |record: &Record| {
         let took_part = |id: &str| record.verdicts.iter().any(|verdict| verdict.policy == id);
         let policy = args.policy.as_deref().map(current_policy).is_none_or(took_part);
-        here.concerns(record, args.session.as_deref(), args.all) && policy
+        here.concerns(record, session.as_deref(), args.all) && policy
     };
     let show = |records: &[Record]| {
         let mut records = records.iter();

@@ -13,7 +13,7 @@ use tidegate_core::time::Millis;
 
 use super::Outcome;
 use super::journal::show_records;
-use super::record_filter::{check_policy, check_session};
+use super::record_filter::{check_policy, find_session};
 use super::record_words::{headline, reason_text, said_text};
 use crate::bilingual::both;
 use crate::host::agent_name;
@@ -64,12 +64,12 @@ const LONGEST: usize = 240;
 pub(crate) fn run(args: &Args) -> Outcome {
     let here = Here::find()?;
     check_policy(args.policy.as_deref())?;
-    check_session(&here, args.session.as_deref())?;
+    let session = find_session(&here, args.session.as_deref())?;
     let everything = args.verbose || args.json;
     let matches = |record: &Record| {
         let took_part = |id: &str| record.verdicts.iter().any(|verdict| verdict.policy == id);
         let policy = args.policy.as_deref().map(current_policy).is_none_or(took_part);
-        here.concerns(record, args.session.as_deref(), args.all)
+        here.concerns(record, session.as_deref(), args.all)
             && policy
             && (everything || headline(record).is_some())
     };

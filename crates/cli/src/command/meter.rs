@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let (meter, forecast) = here.meter(session.as_ref(), args.transcript.as_deref());
     let record = MeterRecord::from_meter(&meter, forecast, here.now);
     let host = match (&session, &args.transcript) {
-        (Some(session), _) => here.host_of(session),
+        (Some(session), _) => session.id.host().name().to_owned(),
         (None, path) => path.as_deref().and_then(find_writer).unwrap_or_default().name().to_owned(),
     };
     if args.json {

@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let places = switches::project_paths(args.project.as_deref().or(here.root.as_deref()));
     // At a terminal, without a session, all sessions of the project are meant.
     let of_project = |id: &str| {
-        let root = here.session(Some(id)).ok().and_then(|session| session.marks.session.root);
+        let root = here.known_session(id).ok().and_then(|session| session.marks.session.root);
         root.is_none_or(|root| places.iter().any(|place| place == Path::new(&root)))
     };
     let goes = |off: &Off| {

@@ -1,5 +1,6 @@
 //! `--policy` and `--session` of commands that read the journal: a name that nothing in it can have is an error.
 
+use tidegate_core::event::SessionId;
 use tidegate_core::feature::config::former_names::{nearest_policy, renamed_policy};
 use tidegate_core::feature::policy_ids;
 use tidegate_core::settings::near;
@@ -28,13 +29,18 @@ pub(super) fn check_policy(id: Option<&str>) -> Result<(), CliError> {
         .usage())
 }
 
-/// A session is known by its marks, or by a record that outlived them.
-pub(super) fn check_session(here: &Here, id: Option<&str>) -> Result<(), CliError> {
-    let Some(id) = id else { return Ok(()) };
+/// Its name in records. A session is known by its marks, or by a record that outlived them.
+pub(super) fn find_session(here: &Here, typed: Option<&str>) -> Result<Option<String>, CliError> {
+    let Some(typed) = typed else { return Ok(None) };
     let sessions = here.all();
-    if sessions.iter().any(|session| session.id.as_str() == id) || has_record(here, id) {
-        return Ok(());
+    let name = here.complete_name(typed);
+    if sessions.iter().any(|session| session.id.as_str() == name) {
+        return Ok(Some(name.into_owned()));
     }
+    if let Some(recorded) = find_recorded(here, typed) {
+        return Ok(Some(recorded));
+    }
+    let id = typed;
     let error = CliError::new(both!("there is no session `{id}`", "`{id}` というセッションはありません"));
     // The newest first, among those that are equally far.
     let mut known = near::sort_by_nearness(id, sessions.iter().map(|session| session.id.as_str()));
@@ -47,10 +53,20 @@ pub(super) fn check_session(here: &Here, id: Option<&str>) -> Result<(), CliErro
     Err(error.hint(hint).usage())
 }
 
-fn has_record(here: &Here, session: &str) -> bool {
+/// The last one whose name ends with the id, unless another has it for its name.
+fn find_recorded(here: &Here, typed: &str) -> Option<String> {
     let files = journal::list_files(&here.state.journal()).unwrap_or_default();
-    files.iter().rev().any(|path| {
+    let mut of_host = None;
+    for path in files.iter().rev() {
         let records = journal::read(path).map(|entries| entries.records).unwrap_or_default();
-        records.iter().any(|record| record.session.as_deref() == Some(session))
-    })
+        for name in records.into_iter().rev().filter_map(|record| record.session) {
+            if name == typed {
+                return Some(name);
+            }
+            if of_host.is_none() && SessionId::parse(&name).is_ok_and(|id| id.in_host() == typed) {
+                of_host = Some(name);
+            }
+        }
+    }
+    of_host
 }

@@ -71,8 +71,9 @@ pub(crate) fn headline(record: &Record) -> Option<Text> {
         }
         "not-client" => Some(
             Text::from(both!(
-                "A hook call did not come from Claude Code, so it changed nothing.",
-                "Claude Code からではないフックの呼び出しがありました。何も変更していません。"
+                "A hook call did not come from {host}, so it changed nothing.",
+                "{host} からではないフックの呼び出しがありました。何も変更していません。",
+                host = Host::title(&record.host)
             ))
             .warning(),
         ),
@@ -219,7 +220,12 @@ fn describe_deeds(record: &Record) -> Option<Text> {
     }
     if did.compacted {
         return Some(
-            both!("Claude Code compacted the conversation", "Claude Code が会話を圧縮しました").into(),
+            both!(
+                "{host} compacted the conversation",
+                "{host} が会話を圧縮しました",
+                host = Host::title(&record.host)
+            )
+            .into(),
         );
     }
     let logged: Vec<&VerdictRecord> =

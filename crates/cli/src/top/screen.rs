@@ -68,8 +68,8 @@ fn draw_list(frame: &mut Frame<'_>, area: Rect, board: &Board, clock: &LocalCloc
     let block = Block::bordered().title(say(&both!(" Sessions ", " セッション ")));
     if board.rows.is_empty() {
         let text = both!(
-            "No session has been seen yet. `tidegate init` installs the hooks; then start Claude Code.",
-            "セッションはまだありません。`tidegate init` でフックを入れてから Claude Code を起動してください。"
+            "No session has been seen yet. `tidegate init` installs the hooks; then start your agent.",
+            "セッションはまだありません。`tidegate init` でフックを入れてからエージェントを起動してください。"
         );
         frame.render_widget(Paragraph::new(say(&text)).wrap(Wrap { trim: true }).block(block), area);
         return;

@@ -72,10 +72,16 @@ impl Rollout {
 
     /// Codex takes the patch out of the command line and applies it.
     fn patched(&self, id: &str, status: &str, file: &str, at: u64) {
-        let file = self.sandbox.project().join(file).to_string_lossy().into_owned();
+        self.patched_files(id, status, &[file], at);
+    }
+
+    fn patched_files(&self, id: &str, status: &str, files: &[&str], at: u64) {
         let mut changes = json!({});
-        changes[file] =
-            json!({ "type": "update", "unified_diff": "@@ -1 +1 @@\n-1\n+2\n", "move_path": null });
+        for file in files {
+            let file = self.sandbox.project().join(file).to_string_lossy().into_owned();
+            changes[file] =
+                json!({ "type": "update", "unified_diff": "@@ -1 +1 @@\n-1\n+2\n", "move_path": null });
+        }
         let item = json!({ "type": "FileChange", "id": id, "changes": changes, "status": status });
         let entry = json!({
             "type": "item_completed", "thread_id": "s-1", "turn_id": "t", "item": item, "started_at_ms": at,
@@ -201,9 +207,7 @@ fn a_patch_through_the_shell_waits_for_the_skill_like_an_edit() {
 /// No event follows such a patch: the rollout tells that it was applied.
 #[test]
 fn a_patch_through_the_shell_is_unverified_work() {
-    for (status, holds) in
-        [(Some("completed"), true), (Some("failed"), false), (Some("declined"), false), (None, false)]
-    {
+    for (status, holds) in [(Some("completed"), true), (Some("declined"), false), (None, false)] {
         let rollout = Rollout::new();
         let _ = rollout.event("SessionStart", &json!({ "source": "startup" }));
         assert_eq!(rollout.asks_to_run("p", &through_shell(PATCH)), "");
@@ -214,6 +218,75 @@ fn a_patch_through_the_shell_is_unverified_work() {
         assert_eq!(stop.contains("\"decision\":\"block\""), holds, "{status:?}: {stop}");
         assert_eq!(stop.contains("a.js"), holds, "{status:?}: {stop}");
     }
+}
+
+/// Codex writes file by file, and stops at the first that it cannot write. No event follows, by whatever tool it came.
+#[test]
+fn a_patch_that_failed_half_way_is_unverified_work() {
+    for by_shell in [true, false] {
+        for changes in [true, false] {
+            let rollout = Rollout::new();
+            let _ = rollout.event("SessionStart", &json!({ "source": "startup" }));
+            let file = |name: &str, before: u64| {
+                let path = rollout.sandbox.project().join(name);
+                fs::write(&path, "1").expect("a file");
+                let at = SystemTime::now() - std::time::Duration::from_secs(before);
+                fs::File::options()
+                    .write(true)
+                    .open(path)
+                    .and_then(|file| file.set_modified(at))
+                    .expect("its time");
+            };
+            file("b.js", 600);
+            if by_shell {
+                let _ = rollout.asks_to_run("p", &through_shell(PATCH));
+            } else {
+                let call = json!({ "tool_name": "apply_patch", "tool_use_id": "p", "tool_input": { "command": PATCH } });
+                let _ = rollout.event("PreToolUse", &call);
+            }
+            file("a.js", if changes { 0 } else { 600 });
+            rollout.patched_files("p", "failed", &["a.js", "b.js", "c.js/d.js"], now());
+            let stop = rollout.stop();
+            assert_eq!(stop.contains("a.js"), changes, "{by_shell}: {stop}");
+            assert!(!stop.contains("b.js") && !stop.contains("d.js"), "{by_shell}: {stop}");
+        }
+    }
+}
+
+/// The event that follows tells the same as the rollout.
+#[test]
+fn a_patch_that_was_applied_counts_once() {
+    let rollout = Rollout::new();
+    let _ = rollout.event("SessionStart", &json!({ "source": "startup" }));
+    let call = json!({ "tool_name": "apply_patch", "tool_use_id": "p", "tool_input": { "command": PATCH } });
+    let _ = rollout.event("PreToolUse", &call);
+    rollout.patched("p", "completed", "a.js", now());
+    let _ = rollout.event("PostToolUse", &call);
+    let marks = fs::read_to_string(rollout.sandbox.session("codex.s-1").join("marks")).expect("the marks");
+    assert_eq!(marks.matches("a.js").count(), 1, "{marks}");
+    assert!(rollout.stop().contains("a.js"));
+}
+
+/// Codex gives the folder of a call as that of the session, and names no project.
+#[test]
+fn a_folder_of_the_call_is_in_the_sessions_project() {
+    let rollout = Rollout::new();
+    let project = rollout.sandbox.project();
+    let _ = rollout.sandbox.run(&["init", "--host", "codex", "--preset", "strict", "--project", "."]);
+    let _ = rollout.event("SessionStart", &json!({ "source": "startup" }));
+    let (below, outside) = (project.join("sub"), rollout.sandbox.path().join("outside"));
+    fs::create_dir_all(&below).expect("a new folder");
+    fs::create_dir_all(&outside).expect("a new folder");
+    for (folder, file) in
+        [(&below, "c.js".to_owned()), (&outside, project.join("c.js").display().to_string())]
+    {
+        let patch = PATCH.replace("a.js", &file);
+        let call = json!({ "tool_name": "Bash", "tool_use_id": "p", "cwd": folder, "tool_input": { "command": through_shell(&patch) } });
+        let said = rollout.event("PreToolUse", &call);
+        assert!(said.contains("\"permissionDecision\":\"deny\""), "{}: {said}", folder.display());
+    }
+    let last = rollout.sandbox.records().pop().expect("a record");
+    assert_eq!(last["project"].as_str().map(PathBuf::from), Some(project));
 }
 
 #[test]
@@ -235,7 +308,7 @@ fn a_check_after_a_patch_through_the_shell_verifies_it() {
 fn a_command_that_edits_nothing_runs_without_the_state() {
     let rollout = Rollout::new();
     let _ = rollout.event("SessionStart", &json!({ "source": "startup" }));
-    let marks = rollout.sandbox.session("s-1").join("marks");
+    let marks = rollout.sandbox.session("codex.s-1").join("marks");
     fs::remove_file(&marks).expect("the marks");
     fs::create_dir(&marks).expect("a new folder");
     assert_eq!(rollout.asks_to_run("c", "npm test"), "");
@@ -338,4 +411,68 @@ fn init_and_uninstall_leave_codexs_files_as_they_were() {
     assert!(
         !folder.join("skills").exists() && !sandbox.project().join(".claude/settings.local.json").exists()
     );
+}
+
+/// Hosts choose the ids of their sessions alone.
+#[test]
+fn a_session_of_another_host_with_the_same_id_is_another_session() {
+    for edits_in_codex in [true, false] {
+        let rollout = Rollout::new();
+        rollout.add("session_meta", &json!({ "source": "cli" }));
+        let claude = |event: &str, more: &Value| {
+            let payload = json!({ "hook_event_name": event, "session_id": "s-1", "cwd": rollout.sandbox.project(), "permission_mode": "default" });
+            let payload = merged(payload, more).to_string();
+            rollout.sandbox.run_with(&["hook", "--event", event], payload.as_bytes()).stdout
+        };
+        let _ = claude("SessionStart", &json!({ "source": "startup" }));
+        let _ = rollout.event("SessionStart", &json!({ "source": "startup" }));
+        if edits_in_codex {
+            rollout.patch();
+        } else {
+            let edit = json!({ "tool_name": "Edit", "tool_use_id": "e",
+                "tool_input": { "file_path": rollout.sandbox.project().join("a.js") }, "tool_response": {} });
+            let _ = claude("PostToolUse", &edit);
+        }
+        let of_claude = claude("Stop", &json!({ "stop_hook_active": false }));
+        assert_eq!(of_claude.contains("a.js"), !edits_in_codex, "{of_claude}");
+        let of_codex = rollout.stop();
+        assert_eq!(of_codex.contains("a.js"), edits_in_codex, "{of_codex}");
+
+        // People know the id that the host shows; that of Claude Code is its whole name.
+        let status = |id: &str| {
+            let shown: Value =
+                serde_json::from_str(&rollout.sandbox.run(&["status", "--json", "--session", id]).stdout)
+                    .expect("JSON");
+            shown["session"].clone()
+        };
+        assert_eq!((status("s-1"), status("codex.s-1")), (json!("s-1"), json!("codex.s-1")));
+        let records = rollout.sandbox.records();
+        let names = |host: &str| -> Vec<&Value> {
+            let mut names: Vec<_> = records
+                .iter()
+                .filter(|record| record["host"] == host)
+                .map(|record| &record["session"])
+                .collect();
+            names.dedup();
+            names
+        };
+        assert_eq!((names("claude-code"), names("codex")), (vec![&json!("s-1")], vec![&json!("codex.s-1")]));
+    }
+}
+
+#[test]
+fn a_session_is_found_by_the_id_that_its_host_shows() {
+    let rollout = Rollout::new();
+    rollout.add("session_meta", &json!({ "source": "cli" }));
+    let _ = rollout.event("SessionStart", &json!({ "source": "startup" }));
+    for named in ["s-1", "codex.s-1"] {
+        for command in ["status", "explain", "log", "meter"] {
+            let last = if command == "explain" { vec![command, "last"] } else { vec![command] };
+            let ran = rollout.sandbox.run(&[last.as_slice(), &["--session", named, "--json"]].concat());
+            assert_ne!(ran.code, Some(2), "{command} {named}: {ran:?}");
+            assert!(!ran.stderr.contains("session"), "{command} {named}: {ran:?}");
+        }
+    }
+    let own = rollout.sandbox.with("CODEX_SESSION_ID", "s-1").run(&["status", "--json"]);
+    assert!(own.stdout.contains("codex.s-1"), "{own:?}");
 }

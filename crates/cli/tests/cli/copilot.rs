@@ -209,7 +209,8 @@ fn a_subagent_works_for_its_parent() {
     let sessions = fs::read_dir(copilot.sandbox.state().join("sessions")).expect("sessions").count();
     assert_eq!(sessions, 1, "the agent's session is its parent's");
     let records = copilot.sandbox.records();
-    assert!(records.iter().all(|record| record["session"] == SESSION), "{records:#?}");
+    let own = format!("copilot.{SESSION}");
+    assert!(records.iter().all(|record| record["session"] == own), "{records:#?}");
     let constraints = copilot.sandbox.run(&["status", "--session", SESSION, "--json"]);
     assert!(!constraints.ok().contains("never touch"), "{constraints:?}");
 }
@@ -335,7 +336,11 @@ fn init_and_uninstall_leave_copilots_files_as_they_were() {
     assert!(project.join(".github/skills/compound/SKILL.md").is_file());
     let again = sandbox.run(&["init", "--host", "copilot", "--project", &shown]);
     assert!(again.ok().contains("Nothing to change"), "{again:?}");
+    let config = sandbox.home().join(".copilot/config.json");
+    fs::create_dir_all(config.parent().expect("a folder")).expect("a new folder");
+    fs::write(&config, json!({ "trustedFolders": [shown] }).to_string()).expect("its config");
     let doctor = sandbox.run(&["doctor", "--all", "--project", &shown]);
+    fs::remove_file(&config).expect("its config");
     let doctor = unfold(&doctor.stdout);
     assert!(doctor.contains("has all of Tidegate's hooks for Copilot CLI"), "{doctor}");
     let _ = sandbox.run(&["uninstall", "--host", "copilot", "--project", &shown]);

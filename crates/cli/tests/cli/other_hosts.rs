@@ -320,8 +320,9 @@ fn more_skills_come_for_other_hosts_and_the_strict_preset_is_complete() {
         let report: Value = serde_json::from_str(&ran.stdout).expect("JSON");
         let is_wrong = |it: &&Value| it["state"] == "problem" || it["state"] == "warning";
         let wrong: Vec<&Value> = report["checks"].as_array().into_iter().flatten().filter(is_wrong).collect();
-        // Codex waits for the person's trust; the program under test is not on PATH.
-        let known = |it: &&Value| it["id"] == "codex" || it["id"] == "binary";
+        // Codex and Copilot wait for the person's trust; the program under test is not on PATH.
+        let waits = |it: &&Value| it["found"].as_str().is_some_and(|found| found.contains("does not trust"));
+        let known = |it: &&Value| it["id"] == "codex" || it["id"] == "binary" || waits(it);
         assert!(wrong.iter().all(known), "{host}: {wrong:#?}");
         let _ = sandbox.run(&["uninstall", "--host", host]).ok();
         assert!(!skills.exists(), "{host}");

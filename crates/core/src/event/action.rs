@@ -14,8 +14,8 @@ pub enum Action<'a> {
     Other,
     /// Paths as the model gave them. An error if the call does not name them.
     Edit(Result<Vec<Cow<'a, str>>, FailedStep>),
-    /// A command line that the host runs as a patch of these files. No event follows it: only the transcript tells what
-    /// became of it.
+    /// A patch of these files before it is applied. No event may follow it, as for one in a command line: then only the
+    /// transcript tells what became of it.
     Patch(Vec<Cow<'a, str>>),
     Command(ShellCommand<'a>),
     /// In another language than the shell's: only files tell what it did.

@@ -139,26 +139,48 @@ pub enum AgentWork<'e> {
     Skill(&'e str),
 }
 
-/// A session id that can be a file name: 1 to 128 of `A-Z a-z 0-9 _ -`.
+/// The name under which everything of a session is kept, which can be a file name: for Claude Code the id that it gave the
+/// session, 1 to 128 of `A-Z a-z 0-9 _ -`. For another host its name comes first (`codex.ID`), because two hosts may use the
+/// same id.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionId(String);
 
 impl SessionId {
-    /// The only way to make one.
-    pub fn parse(id: &str) -> Result<SessionId, FailedStep> {
+    /// Of the session to which the host gave this id.
+    pub fn of(host: Host, id: &str) -> Result<SessionId, FailedStep> {
         if id.is_empty() {
             Err(FailedStep::SessionEmpty)
         } else if id.len() > 128 {
             Err(FailedStep::SessionTooLong)
-        } else if id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-') {
+        } else if !id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-') {
+            Err(FailedStep::SessionCharacters)
+        } else if host == Host::ClaudeCode {
             Ok(SessionId(id.to_owned()))
         } else {
-            Err(FailedStep::SessionCharacters)
+            Ok(SessionId(format!("{}.{id}", host.name())))
         }
+    }
+
+    /// From the name of a folder, a record or what a person typed.
+    pub fn parse(name: &str) -> Result<SessionId, FailedStep> {
+        let Some((host, id)) = name.split_once('.') else { return SessionId::of(Host::ClaudeCode, name) };
+        let host = Host::from_name(host);
+        let session = SessionId::of(host, id)?;
+        // Each session has one name only.
+        if session.as_str() == name { Ok(session) } else { Err(FailedStep::SessionCharacters) }
+    }
+
+    pub fn host(&self) -> Host {
+        self.0.split_once('.').map_or(Host::ClaudeCode, |(host, _)| Host::from_name(host))
     }
 
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The id that the host gave the session.
+    pub fn in_host(&self) -> &str {
+        self.0.split_once('.').map_or(&self.0, |(_, id)| id)
     }
 }
 
@@ -443,7 +465,7 @@ impl<'a> Event<'a> {
             && matches!(self.action, Action::Command(_) | Action::OtherShell(_))
     }
 
-    /// The files of a patch that no later event reports, before it is applied.
+    /// The files of a patch that maybe no later event reports, before it is applied.
     pub fn announced_patch(&self) -> Option<&[Cow<'a, str>]> {
         match &self.action {
             Action::Patch(paths) if self.kind == EventKind::PreToolUse => Some(paths),
@@ -568,8 +590,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_same_id_in_two_hosts_names_two_sessions() {
+        for host in Host::ALL {
+            let session = SessionId::of(*host, "a-1").unwrap();
+            assert_eq!((session.host(), session.in_host()), (*host, "a-1"));
+            assert_eq!(SessionId::parse(session.as_str()), Ok(session.clone()));
+            assert_eq!(session.as_str() == "a-1", *host == Host::ClaudeCode);
+        }
+        for name in ["claude-code.a-1", "codexx.a-1", ".a-1", "codex.", "codex.a.b", "codex.codex.a"] {
+            assert!(SessionId::parse(name).is_err(), "{name}");
+        }
+    }
+
+    #[test]
     fn session_ids_that_could_leave_the_directory_are_refused() {
         for id in ["../../x", "a/b", "a.b", "", "セッション", "a b", &"x".repeat(129)] {
+            assert!(SessionId::of(Host::ClaudeCode, id).is_err(), "{id}");
+            assert!(SessionId::of(Host::Codex, id).is_err(), "{id}");
             assert!(SessionId::parse(id).is_err(), "{id}");
         }
         for id in ["91b38a40-3ead-4aa8-8407-24d36ddad7be", "a_B-9", &"x".repeat(128)] {

@@ -26,7 +26,7 @@ pub(super) fn begin<'a>(
         (_, None) => (EventKind::Other, Cow::Borrowed("")),
     };
     let session = match session {
-        Field::Value(id) => SessionId::parse(id),
+        Field::Value(id) => SessionId::of(host, id),
         Field::Missing => Err(FailedStep::SessionMissing),
         Field::WrongType => Err(FailedStep::SessionType),
     };

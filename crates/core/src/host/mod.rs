@@ -50,6 +50,12 @@ pub trait HostWing {
     /// How to invoke a skill, for the model, where there is no tool for it. Begins with a space.
     const SKILL_HINT: &'static str = "";
 
+    /// A person writes it before the name of a skill to have it run.
+    const SKILL_SIGN: &'static str = "/";
+
+    /// With it a person compacts the conversation.
+    const COMPACT_COMMAND: &'static str = "/compact";
+
     /// Every path to a settings file of the host contains one of these.
     const SETTINGS_NAMES: &'static [&'static str] = &[];
 
@@ -242,6 +248,16 @@ macro_rules! dispatch {
                 match self { $(Host::$host => $folder::Wing::SKILL_HINT,)* }
             }
 
+            /// [`HostWing::SKILL_SIGN`].
+            pub fn skill_sign(self) -> &'static str {
+                match self { $(Host::$host => $folder::Wing::SKILL_SIGN,)* }
+            }
+
+            /// [`HostWing::COMPACT_COMMAND`].
+            pub fn compact_command(self) -> &'static str {
+                match self { $(Host::$host => $folder::Wing::COMPACT_COMMAND,)* }
+            }
+
             /// [`HostWing::TELLS_BY_TRANSCRIPT`].
             pub fn tells_by_transcript(self) -> bool {
                 match self { $(Host::$host => $folder::Wing::TELLS_BY_TRANSCRIPT,)* }
@@ -323,3 +339,11 @@ macro_rules! dispatch {
 }
 
 hosts!(dispatch);
+
+impl Host {
+    /// The host that wrote a line of a transcript.
+    pub fn that_wrote(line: &[u8]) -> Option<Host> {
+        // Claude Code is the first of them, and some others write lines much like its own.
+        Host::ALL.iter().rev().find(|host| host.wrote(line)).copied()
+    }
+}

@@ -130,9 +130,12 @@ pub struct PatchEnd<'a> {
     pub call: Cow<'a, str>,
     /// The conversation it was made in.
     pub thread: Option<Cow<'a, str>>,
+    pub began: Option<Millis>,
     pub at: Option<Millis>,
-    /// Whole paths; empty if the patch was not applied.
+    /// Whole paths; empty if nothing was applied.
     pub files: Vec<Cow<'a, str>>,
+    /// It ended at one of the files, and those before it may be changed.
+    pub failed: bool,
 }
 
 /// Written apart from the answer.

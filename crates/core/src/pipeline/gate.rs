@@ -5,7 +5,7 @@
 use crate::event::{Event, EventKind, FailedStep};
 use crate::host::Host;
 use crate::host::answer::{Answer, Call, Reply};
-use crate::pipeline::words;
+use crate::pipeline::{name_agent, words};
 use crate::text::lang::Lang;
 use crate::text::quoted::quoted_line;
 
@@ -49,21 +49,22 @@ pub struct ClosedGate {
 }
 
 impl ClosedGate {
-    pub fn for_call(step: &FailedStep, lang: Lang) -> ClosedGate {
+    pub fn for_call(host: Host, step: &FailedStep, lang: Lang) -> ClosedGate {
         ClosedGate {
             // Quoted, because a step may name a path.
             model: quoted_line(&format!("Tidegate could not check: {step}. It blocked this call.")),
-            user: quoted_line(&words::gate_closed(lang, step)),
+            user: quoted_line(&name_agent(&words::gate_closed(lang, step), host)),
         }
     }
 
     /// For the end of a turn: without the session's marks, unverified edits are unknown.
-    pub fn for_stop(step: &FailedStep, lang: Lang) -> ClosedGate {
+    pub fn for_stop(host: Host, step: &FailedStep, lang: Lang) -> ClosedGate {
         let model = format!(
             "If code changed in this turn, run the project's checks, and tell the person that Tidegate cannot use its state: \
              {step}. It does not know whether a check has passed, and pauses this turn once."
         );
-        ClosedGate { model: quoted_line(&model), user: quoted_line(&words::stop_unchecked(lang, step)) }
+        let user = name_agent(&words::stop_unchecked(lang, step), host);
+        ClosedGate { model: quoted_line(&model), user: quoted_line(&user) }
     }
 
     pub fn stop_reply(&self, host: Host) -> Reply {

@@ -120,18 +120,49 @@ fn name_skills(verdict: &mut Verdict, facts: &Facts<'_>) {
     }
 }
 
-/// Texts for the person name the agent. They are written for Claude Code.
+/// Texts are written for Claude Code. Those for the person name the agent instead, and all of them its commands.
 fn name_host(verdict: &mut Verdict, host: Host) {
-    let title = Host::title(host.name());
-    let to_person = verdict.says.iter_mut().filter(|say| say.to == Audience::User);
-    for text in to_person.map(|say| &mut say.text) {
-        *text = with_host_named(text, title);
+    let says = verdict.says.iter_mut().map(|say| (say.to == Audience::User, &mut say.text));
+    // The person reads the reason of a question.
+    let reason = verdict.reason.iter_mut().map(|reason| (verdict.call == Call::Ask, reason));
+    for (is_for_person, text) in says.chain(reason) {
+        if is_for_person {
+            *text = name_agent(text, host);
+        }
+        *text = with_commands(text, COMPACT, host.compact_command());
+        for (skill, name) in SKILLS.map(|skill| (skill, &skill[1..])) {
+            *text = with_commands(text, skill, &format!("{}{name}", host.skill_sign()));
+        }
     }
 }
 
-/// A file or a word with that name in it stays.
-fn with_host_named(text: &str, title: &str) -> String {
+/// As texts name them.
+const COMPACT: &str = "/compact";
+const SKILLS: [&str; 2] = ["/compound", "/dev-cycle"];
+
+/// A path with that name in it stays.
+fn with_commands(text: &str, written: &str, own: &str) -> String {
+    if written == own {
+        return text.to_owned();
+    }
+    let joins = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '.' | '~');
+    let mut parts = text.split(written);
+    let mut named = parts.next().unwrap_or_default().to_owned();
+    for after in parts {
+        let is_path = named.ends_with(joins) || after.starts_with(|c: char| joins(c) && c != '.');
+        named.push_str(if is_path { written } else { own });
+        named.push_str(after);
+    }
+    named
+}
+
+/// A text that was written for Claude Code, for the person on another host. A file or a word with that name in it stays.
+pub fn name_agent(text: &str, host: Host) -> String {
     const WRITTEN: [&str; 2] = ["Claude Code", "Claude"];
+    if host == Host::ClaudeCode {
+        return text.to_owned();
+    }
+    let title = Host::title(host.name());
     let mut named = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find(WRITTEN[1]) {
@@ -173,7 +204,20 @@ mod tests {
             ),
             ("no name", "no name"),
         ] {
-            assert_eq!(with_host_named(text, "Codex"), named);
+            assert_eq!(name_agent(text, Host::Codex), named);
+        }
+    }
+
+    #[test]
+    fn a_text_names_commands_as_the_host_has_them() {
+        for (text, named) in [
+            ("`/compound` now. Or type /compound.", "`$compound` now. Or type $compound."),
+            ("いま`/compound`を実行", "いま`$compound`を実行"),
+            ("docs/compound, /compound/x, /compounds", "docs/compound, /compound/x, /compounds"),
+            ("/compound", "$compound"),
+            ("none", "none"),
+        ] {
+            assert_eq!(with_commands(text, "/compound", "$compound"), named);
         }
     }
 }

@@ -26,6 +26,9 @@ use crate::words::assert_short;
 
 pub(crate) const NOW: Millis = Millis(1_768_901_800_000);
 
+/// Those that are checked.
+const OTHER_HOSTS: [Host; 4] = [Host::Codex, Host::Copilot, Host::Qwen, Host::OpenCode];
+
 pub(crate) const TRANSCRIPT: &str = "/t/a.jsonl";
 
 pub(crate) const fn ago(ms: u64) -> Millis {
@@ -165,10 +168,33 @@ impl Situation {
         let main_thread = event.is_main_thread();
         let outcome = ruling.settle(event.host, event.kind, main_thread, config.text_budget(&event));
         let part = ruling.parts.into_iter().find(|part| part.policy == self.room.policy);
+        for host in OTHER_HOSTS {
+            let event = Event { host, ..event.clone() };
+            let facts = Facts { event: &event, ..facts.clone() };
+            pipeline::decide(&facts, config, &|| 0)
+                .parts
+                .iter()
+                .for_each(|part| assert_own_names(host, part));
+        }
         let decided = Decided { case: self.clone(), main_thread, marks, observed, part, outcome };
         (self.room.law)(&decided);
         decided.says_to_person().for_each(assert_short);
         decided
+    }
+}
+
+/// Texts are written for Claude Code. On another host they name that host, its commands and what it has.
+fn assert_own_names(host: Host, part: &RulingPart) {
+    let commands: &[&str] = match host {
+        Host::Codex => &[" /compound", "`/compound", " /dev-cycle", "`/dev-cycle"],
+        Host::Qwen => &["/compact"],
+        _ => &[],
+    };
+    let says = part.verdict.says.iter().map(|say| say.text.as_str());
+    for text in part.verdict.reason.as_deref().into_iter().chain(says) {
+        for foreign in ["Claude", "CLAUDE", "AskUserQuestion", "tool search"].iter().chain(commands) {
+            assert!(!text.contains(foreign), "{} to {}: {text}", part.policy, host.name());
+        }
     }
 }
 

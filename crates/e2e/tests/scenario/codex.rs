@@ -242,3 +242,53 @@ fn doctor_knows_which_hooks_codex_runs() {
     let events: Vec<Value> = trial.tidegate.journal().iter().map(|record| record["event"].clone()).collect();
     assert!(events.contains(&json!("Stop")) && events.contains(&json!("SessionStart")), "{events:?}");
 }
+
+/// Codex writes file by file, and tells no hook about a patch that ended half-way.
+#[test]
+fn a_patch_that_failed_half_way_is_an_edit() {
+    let home = project();
+    // The second file would be below another file.
+    let torn = |new: &str| {
+        format!(
+            "*** Begin Patch\n*** Add File: src/{new}.java\n+class {new} {{}}\n*** Add File: src/A.java/B.java\n+class B {{}}\n*** End Patch\n"
+        )
+    };
+    let model = OpenAi::start(vec![
+        Step::freeform("apply_patch", torn("C")),
+        shell(&format!("apply_patch <<'EOF'\n{}EOF", torn("D"))),
+        Step::text("It is done."),
+        shell(PASSING),
+        Step::text("Now it is done."),
+    ]);
+    let host = Codex::new(&home, &model);
+    let trial = Trial::new(&host, &[]);
+    trial.ask("Add two classes");
+    for new in ["src/C.java", "src/D.java"] {
+        assert!(home.in_project(new).is_file(), "it was written before the other one failed");
+        assert!(trial.said("Stop")[0].contains(new), "{:?}", trial.said("Stop"));
+    }
+    assert!(!trial.said("Stop")[0].contains("B.java"), "{:?}", trial.said("Stop"));
+    trial.assert_rulings("Stop", &["deny", "pass"]);
+}
+
+/// The shell tool runs in the folder that the model names, and the payload has it as the session's.
+#[test]
+fn a_folder_of_the_call_does_not_leave_the_project() {
+    let home = project();
+    home.write("below/C.java", "class C {}\n");
+    let patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: C.java\n@@\n-class C {}\n+final class C {}\n*** End Patch\nEOF";
+    let by_shell = || Step::call("exec_command", json!({ "cmd": patch, "workdir": "below" }));
+    let model = OpenAi::start(vec![
+        by_shell(),
+        shell("cat .codex/skills/code-quality-rules/SKILL.md"),
+        by_shell(),
+        shell(PASSING),
+        Step::text("done"),
+    ]);
+    let host = Codex::new(&home, &model);
+    let trial = Trial::new(&host, &["--preset", "strict"]);
+    trial.ask("Change the class");
+    assert!(trial.results()[0].contains("code-quality-rules"), "{:#?}", trial.results());
+    assert_eq!(fs::read_to_string(home.in_project("below/C.java")).expect("a file"), "final class C {}\n");
+    trial.assert_rulings("Stop", &["pass"]);
+}

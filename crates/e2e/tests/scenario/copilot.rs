@@ -232,3 +232,25 @@ fn the_plugin_has_hooks_of_its_own_for_copilot() {
     trial.ask("Change the constants");
     trial.assert_rulings("Stop", &["deny", "pass"]);
 }
+
+/// Copilot says nothing about a project's hooks that it leaves out: doctor does, and knows the folders by the same file.
+#[test]
+fn doctor_knows_whether_copilot_trusts_the_folder() {
+    for (file, trusts) in [("config.json", true), ("settings.json", false)] {
+        let home = project();
+        let model = OpenAi::start(vec![Step::text("done")]);
+        let host = Copilot::new(&home, &model);
+        let trial = Trial::new(&host, &[]);
+        let folder = home.user_home().join(".copilot");
+        fs::create_dir_all(&folder).expect("a folder in the temporary home");
+        let above = home.project().parent().expect("a folder").display().to_string();
+        fs::write(folder.join(file), json!({ "trustedFolders": [above] }).to_string()).expect("a new file");
+        let _ = host.ask("Go on");
+        assert_eq!(!trial.tidegate.journal().is_empty(), trusts, "{file}");
+        let project = home.project().display().to_string();
+        let doctor =
+            trial.tidegate.command(&["doctor", "--project", &project]).output().expect("doctor runs");
+        let doctor = String::from_utf8_lossy(&doctor.stdout).into_owned();
+        assert_eq!(!doctor.contains("does not trust"), trusts, "{file}: {doctor}");
+    }
+}

@@ -79,9 +79,9 @@ impl Fallback {
     ) -> (Reply, Record) {
         let holds = self.holds_stop(step, config);
         let closed = if holds {
-            Some(ClosedGate::for_stop(step, self.lang(config, prompt)))
+            Some(ClosedGate::for_stop(self.host(), step, self.lang(config, prompt)))
         } else {
-            self.closes(config).then(|| ClosedGate::for_call(step, self.lang(config, prompt)))
+            self.closes(config).then(|| ClosedGate::for_call(self.host(), step, self.lang(config, prompt)))
         };
         let seen = self.seen.get().cloned().unwrap_or_default();
         let registered = self.registration.event.map_or("", EventKind::name);

@@ -27,7 +27,7 @@ mod unreported;
 use std::ffi::OsString;
 use std::io::Read;
 use std::mem::ManuallyDrop;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
@@ -222,6 +222,9 @@ impl Hook {
     ) -> Result<Event<'a>, UnreadableEvent<'a>> {
         self.env = self.env.for_host(host);
         let Ok(mut event) = parsed else { return parsed };
+        if self.env.project.is_none() {
+            self.env.project = self.known_project(&event);
+        }
         if !host.tells_by_transcript() {
             return Ok(event);
         }
@@ -243,6 +246,13 @@ impl Hook {
             event.set_run(began, exit);
         }
         Ok(event)
+    }
+
+    /// The session's, for a call of a tool: from a host that names no project, its folder may be one of the call's own.
+    fn known_project(&self, event: &Event<'_>) -> Option<PathBuf> {
+        event.tool_name()?;
+        let folder = self.fallback.state.get()?.session(&event.session);
+        marks::read(&folder).value()?.session.root.as_ref().map(PathBuf::from)
     }
 
     /// Keeps what a failure from here on has to report.

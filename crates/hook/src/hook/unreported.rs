@@ -1,4 +1,4 @@
-//! Patches that a host applies without an event afterwards: its transcript tells what became of them.
+//! Patches that a host applies without an event afterwards, or not as a whole: its transcript tells what became of them.
 //!
 //! The next event adds their edits to the marks as if there had been one, with the time of the patch: a check that began
 //! before it does not verify it. An edit that was never made, because something denied the call or the patch did not
@@ -40,6 +40,11 @@ pub(super) fn collect(
     let Known::Value(marks) = &known else { return Ok(known) };
     let mut new: Vec<Mark> = Vec::new();
     for patch in &marks.verification.patches {
+        // Its own event tells the same.
+        if event.call.as_deref() == Some(&patch.call) && event.kind == EventKind::PostToolUse {
+            new.push(VerificationMark::Patched(patch.call.clone()).into());
+            continue;
+        }
         let found = transcript::read_patch(event.host, patch, here.in_time);
         if found.is_none() && !ends_turn(event, patch) {
             continue;

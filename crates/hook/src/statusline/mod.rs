@@ -117,7 +117,7 @@ fn find_pieces(host: Host, payload: &[u8], env: &Environment, now: Millis) -> Ve
     });
     let plain_lang = env.lang(config.general.lang, None);
     let session = status.as_ref().and_then(|status| status.session.as_deref());
-    let session = session.and_then(|id| SessionId::parse(id).ok());
+    let session = session.and_then(|id| SessionId::of(host, id).ok());
     let unread = |lang: Lang| {
         let none = Piece::new(meter::words::no_reading(lang), Style::Plain);
         config_sign(&config, lang).into_iter().chain([none]).collect::<Vec<_>>()

@@ -1,9 +1,11 @@
 //! Searches in the transcript of a session, from its end.
 
 use std::borrow::Cow;
+use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
 
 use tidegate_core::event::Event;
 use tidegate_core::event::action::Exit;
@@ -66,7 +68,7 @@ pub fn read_run(
 
 /// Ids of calls come again in other conversations, whose entries a fork copies. A transcript is named after its own.
 fn is_of_thread(event: &Event<'_>, path: &Path, thread: &str) -> bool {
-    let own = event.agent_id().unwrap_or(event.session.as_str());
+    let own = event.agent_id().unwrap_or(event.session.in_host());
     let named = || path.file_stem().and_then(|stem| stem.to_str()).is_some_and(|stem| stem.ends_with(thread));
     thread == own || !thread.is_empty() && named()
 }
@@ -80,10 +82,20 @@ pub fn read_patch(
     let parser = host.parser(&[Sought::Patches]);
     find_last(&parser, Path::new(&patch.transcript), in_time, |entry| match entry.kind {
         EntryKind::Patched(end) if end.call == patch.call => {
-            Some((end.at, end.files.into_iter().map(Cow::into_owned).collect()))
+            let began = end.began.filter(|_| end.failed);
+            let files = end.files.into_iter().map(Cow::into_owned);
+            Some((end.at, files.filter(|file| began.is_none_or(|began| is_changed(file, began))).collect()))
         }
         _ => None,
     })
+}
+
+/// A file that was deleted is not seen.
+fn is_changed(file: &str, since: Millis) -> bool {
+    // The times of a file system are some milliseconds behind.
+    const BEHIND: Duration = Duration::from_secs(1);
+    let since = UNIX_EPOCH + Duration::from_millis(since.0) - BEHIND;
+    fs::metadata(file).and_then(|found| found.modified()).is_ok_and(|at| at >= since)
 }
 
 fn find_last<T>(
@@ -155,9 +167,8 @@ pub fn find_writer(path: &Path) -> Option<Host> {
         match lines.next_line().ok()?? {
             BoundedLine::TooLong => {}
             BoundedLine::Whole(line) => {
-                // Claude Code is the first of them: some others write lines much like its own.
-                if let Some(host) = Host::ALL.iter().rev().find(|host| host.wrote(line)) {
-                    return Some(*host);
+                if let Some(host) = Host::that_wrote(line) {
+                    return Some(host);
                 }
             }
         }

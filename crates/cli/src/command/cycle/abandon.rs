@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args) -> Outcome {
 /// Refuses an agent that would give up a cycle of another session, or one that belongs to none.
 fn check_own(place: &ProjectCycle, state: &CycleState) -> Result<(), CliError> {
     let here = &place.project.here;
-    let owner = state.session_id.as_deref().and_then(|id| here.session(Some(id)).ok());
+    let owner = state.session_id.as_deref().and_then(|id| here.known_session(id).ok());
     match owner {
         Some(owner) => own_session::check(here, &owner),
         None => Err(CliError::new(both!(

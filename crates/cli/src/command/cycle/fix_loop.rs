@@ -38,7 +38,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let place = ProjectCycle::find(&args.of)?;
     let here = &place.project.here;
     let session = place.project.session.as_ref().map_or("-", SessionId::as_str);
-    if let Ok(session) = here.session(Some(session)) {
+    if let Ok(session) = here.known_session(session) {
         own_session::check(here, &session)?;
     }
     let running = place.usable_cycle().ok().filter(|(state, _)| state.status == CycleStatus::Running);

@@ -128,7 +128,7 @@ impl ProjectCycle {
     pub(super) fn find(of: &ProjectArgs) -> Result<ProjectCycle, CliError> {
         let mut project = Project::find(of)?;
         // A session that went into another worktree takes its cycle along; the file stays where it is.
-        let session = project.session.as_ref().and_then(|id| project.here.session(Some(id.as_str())).ok());
+        let session = project.session.as_ref().and_then(|id| project.here.known_session(id.as_str()).ok());
         let of_stage = session.and_then(|session| session.marks.cycle.stage?.project).map(PathBuf::from);
         let elsewhere =
             of_stage.filter(|root| of.project.is_none() && root.join(".claude").join(STATE_FILE).is_file());
@@ -154,7 +154,7 @@ impl ProjectCycle {
     fn find_named_session(&self) -> Result<Session, CliError> {
         let here = &self.project.here;
         let Some(named) = &self.project.session else { return self.find_open_session() };
-        let session = here.session(Some(named.as_str()))?;
+        let session = here.known_session(named.as_str())?;
         let of_stage = session.marks.cycle.stage.as_ref().and_then(|stage| stage.project.as_ref());
         let is_here = |root: &String| real_path(Path::new(root)) == self.project.real();
         match &session.marks.session.root {
@@ -194,8 +194,8 @@ impl ProjectCycle {
                 "このプロジェクトに開いているセッションがありません。最後のセッション {newest} は終わっています"
             ))
             .hint(both!(
-                "start Claude Code and run the command there, or name a session with --session",
-                "Claude Code を起動してその中で実行するか、--session で指定してください"
+                "start your agent and run the command there, or name a session with --session",
+                "エージェントを起動してその中で実行するか、--session で指定してください"
             ))
         })
     }
@@ -299,7 +299,7 @@ impl ProjectCycle {
         let here = &self.project.here;
         let own = session.and_then(|session| session.marks.cycle.stage.clone());
         let owner = state.session_id.as_deref().filter(|owner| self.is_live(owner));
-        let owner = owner.and_then(|owner| here.session(Some(owner)).ok());
+        let owner = owner.and_then(|owner| here.known_session(owner).ok());
         let stage = owner.and_then(|owner| owner.marks.cycle.stage);
         let is_failed = |stage: &ActiveStage| {
             let is_same = stage.stage == state.stage && stage.cycle == state.cycle;
@@ -543,7 +543,7 @@ impl ProjectCycle {
         let owner = state.session_id.clone().filter(|owner| owner != session.id.as_str());
         // In another session than the one that failed or waited, no mark tells whether the person knows.
         let waited = owner.as_deref().is_some_and(|owner| {
-            let owner = here.session(Some(owner)).ok();
+            let owner = here.known_session(owner).ok();
             state.status == CycleStatus::Failed
                 || owner.and_then(|owner| owner.marks.cycle.stage).is_some_and(|stage| stage.turn.waits())
         });

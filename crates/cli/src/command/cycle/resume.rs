@@ -63,7 +63,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         check_room(&place, state, cycle, at, &session)?;
     }
     let owner = state.session_id.as_deref().filter(|owner| *owner != session.id.as_str());
-    let owner = owner.and_then(|owner| place.project.here.session(Some(owner)).ok());
+    let owner = owner.and_then(|owner| place.project.here.known_session(owner).ok());
     let mut given = None;
     if approval::is_by_agent(&place.project.here.env)
         && (has_ended(&place, state) || !is_known(state, cycle, at, [Some(&session), owner.as_ref()]))
@@ -77,7 +77,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     state.started_at.get_or_insert_with(|| place.project.here.now.iso());
     if name == state.stage && state.progress(name).is_some_and(|progress| !progress.ended) {
         let owner = state.session_id.as_deref().and_then(|id| SessionId::parse(id).ok());
-        let owner = owner.and_then(|owner| place.project.here.session(Some(owner.as_str())).ok());
+        let owner = owner.and_then(|owner| place.project.here.known_session(owner.as_str()).ok());
         place.give_up_stage(&mut state, owner.as_ref());
     }
     let word = if given.is_some() { Word::Person } else { place.word() };

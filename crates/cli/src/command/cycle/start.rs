@@ -2,9 +2,11 @@
 
 use std::process::ExitCode;
 
+use tidegate_core::event::SessionId;
 use tidegate_core::feature::cycle::standing::CycleStanding;
 use tidegate_core::feature::cycle::{ActiveStage, Cycle, CycleRun, CycleState, CycleStatus};
 use tidegate_core::feature::facts::Known;
+use tidegate_core::host::Host;
 use tidegate_state::feature::cycle;
 
 use super::project_cycle::{ProjectCycle, no_cycle, owned_by, status_word};
@@ -133,9 +135,11 @@ fn check_skills(place: &ProjectCycle, cycle: &Cycle) -> Result<(), CliError> {
         "ステージで使うスキルがインストールされていません: {listed}"
     ));
     Err(if is_shipped {
+        let host = place.project.session.as_ref().map(SessionId::host).unwrap_or_default();
+        let flag = if host == Host::ClaudeCode { String::new() } else { format!(" --host {}", host.name()) };
         error.hint(both!(
-            "`tidegate init --with cycle` installs them; `--anyway` starts without",
-            "`tidegate init --with cycle` で入ります。なしで始めるなら `--anyway` を付けてください"
+            "`tidegate init{flag} --with cycle` installs them; `--anyway` starts without",
+            "`tidegate init{flag} --with cycle` で入ります。なしで始めるなら `--anyway` を付けてください"
         ))
     } else {
         error.hint(both!(

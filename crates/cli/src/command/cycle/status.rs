@@ -145,7 +145,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         tokens: state.progress(&known.name).and_then(StageProgress::tokens),
         min_left: if at == 0 { 0 } else { history::min_left(&runs, &state.cycle, cycle, at) },
     });
-    let owner = state.session_id.as_deref().and_then(|id| place.project.here.session(Some(id)).ok());
+    let owner = state.session_id.as_deref().and_then(|id| place.project.here.known_session(id).ok());
     let left =
         owner.as_ref().and_then(|owner| place.project.here.meter(Some(owner), None).0.reading()?.left());
     let at = cycle.position(&state.stage);

@@ -174,7 +174,7 @@ impl Memory {
         let name = crate::knowledge::required_line("the project's name", name)?;
         let Some(own) = &self.own else {
             return Err(CliError::new("the project is not known")
-                .hint("ask the person to start Claude Code in a project's folder"));
+                .hint("ask the person to start the agent in a project's folder"));
         };
         Ok(act::make_project(&mut self.memory, &act::project_within(own, &name), self.here.now)?)
     }

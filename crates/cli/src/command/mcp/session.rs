@@ -16,7 +16,8 @@ const GUESSED_MS: u64 = 24 * 3_600_000;
 
 /// With its newest record.
 pub(super) fn find_session(here: &Here, named: Option<&str>) -> Result<(Session, Option<Record>), CliError> {
-    let mut id = named.or(here.env.session.as_deref()).map(str::to_owned);
+    let named = named.map(|typed| here.complete_name(typed).into_owned());
+    let mut id = named.clone().or_else(|| here.env.session.clone());
     let mut newest = None;
     while let Some(at) = &id {
         let mut records = from_last_of(here, at);

@@ -349,8 +349,8 @@ pub(super) fn describe_healed(healed: &Healed) -> Bilingual {
 
 fn nothing_recorded() -> CliError {
     CliError::new(both!("Tidegate has not recorded anything yet", "まだ何も記録されていません")).hint(both!(
-        "start Claude Code in a project with Tidegate; `tidegate init` installs it there",
-        "Tidegate を入れたプロジェクトで Claude Code を起動してください。入れるには `tidegate init` を実行します"
+        "start your agent in a project with Tidegate; `tidegate init` installs it there",
+        "Tidegate を入れたプロジェクトでエージェントを起動してください。入れるには `tidegate init` を実行します"
     ))
 }
 

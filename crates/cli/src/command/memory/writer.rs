@@ -16,7 +16,7 @@ pub(crate) fn check(here: &Here) -> Result<(), CliError> {
     }
     let why = match here.env.session.as_deref() {
         None => both!("it does not name a session", "セッションが指定されていない"),
-        Some(id) => match here.session(Some(id)) {
+        Some(id) => match here.known_session(id) {
             Err(error) => error.words().clone(),
             Ok(session) if session.marks.session.root.is_none() => {
                 both!(

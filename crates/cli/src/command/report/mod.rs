@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde::Serialize;
+use tidegate_core::event::SessionId;
 use tidegate_core::feature::cycle::CycleRun;
 use tidegate_core::host::Host;
 use tidegate_core::pipeline::friction::{Tally, tally_interruptions};
@@ -264,7 +265,9 @@ fn find_session(here: &Here, named: &str, days: u64) -> Result<String, CliError>
     let named = named.trim_end_matches('…');
     let mut found = BTreeSet::new();
     let see = |record: &Record| {
-        found.extend(record.session.as_ref().filter(|id| id.starts_with(named)).cloned());
+        let in_host = |name: &str| SessionId::parse(name).is_ok_and(|id| id.in_host().starts_with(named));
+        let begins = |name: &&String| name.starts_with(named) || in_host(name);
+        found.extend(record.session.as_ref().filter(begins).cloned());
     };
     friction::read(&here.state, here.now, days, u64::MAX, see).map_err(CliError::from)?;
     if found.contains(named) {

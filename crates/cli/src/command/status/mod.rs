@@ -601,7 +601,7 @@ fn show(args: &Args) -> Outcome {
     let (switched_off, stepped_down) = list_switches(&here, &session, &records);
     let status = Status {
         session: session.id.to_string(),
-        host: here.host_of(&session),
+        host: session.id.host().name().to_owned(),
         project: session.marks.session.root.clone(),
         began: session.marks.session.began.map(Millis::iso),
         meter: MeterRecord::from_meter(&meter, forecast, here.now),

@@ -39,7 +39,10 @@ pub(super) struct ProjectWorkflow {
 impl ProjectWorkflow {
     pub(super) fn find(of: &ProjectArgs) -> Result<ProjectWorkflow, CliError> {
         let project = Project::find(of)?;
-        let session = project.here.session(project.session.as_ref().map(SessionId::as_str)).ok();
+        let session = match &project.session {
+            Some(own) => project.here.known_session(own.as_str()).ok(),
+            None => project.here.session(None).ok(),
+        };
         let here = project.real();
         let is_here = |session: &Session| {
             session.marks.session.root.as_deref().is_none_or(|root| real_path(Path::new(root)) == here)
@@ -391,7 +394,7 @@ impl ProjectWorkflow {
         let here = &self.project.here;
         let standing = self.read_manifest(&self.project.root, path)?;
         let owner = standing.owner.as_deref().filter(|owner| !owner.is_empty());
-        let owner = owner.and_then(|owner| here.session(Some(owner)).ok());
+        let owner = owner.and_then(|owner| here.known_session(owner).ok());
         let is_own = |owner: &Session| self.session.as_ref().is_some_and(|session| session.id == owner.id);
         if let Some(owner) = owner.filter(|owner| !owner.marks.session.detached && !is_own(owner)) {
             let (path, owner) = (&standing.path, &owner.id);

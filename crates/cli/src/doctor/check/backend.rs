@@ -30,8 +30,8 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
                 ),
                 match not.outcome {
                     BackendOutcome::NoKey => both!(
-                        "Set it in the shell from which you start Claude Code. That may be another shell than this one.",
-                        "Claude Code を起動するシェルで設定してください（このシェルとは別かもしれません）。"
+                        "Set it in the shell from which you start your agent. That may be another shell than this one.",
+                        "エージェントを起動するシェルで設定してください（このシェルとは別かもしれません）。"
                     ),
                     _ => both!(
                         "Install it, or set `backend = \"off\"` in `[activity.llm]` of your config.",

@@ -44,8 +44,8 @@ fn check_places(
                 folder = folder.display()
             ),
             both!(
-                "Set TIDEGATE_STATE_DIR to a folder of your own on a local disk, in the shell that starts Claude Code, too.",
-                "TIDEGATE_STATE_DIR に、ローカルディスクにある自分のフォルダを指定してください。Claude Code を起動するシェルでも必要です。"
+                "Set TIDEGATE_STATE_DIR to a folder of your own on a local disk, in the shell that starts your agent, too.",
+                "TIDEGATE_STATE_DIR に、ローカルディスクにある自分のフォルダを指定してください。エージェントを起動するシェルでも必要です。"
             ),
         );
     }
@@ -57,10 +57,10 @@ fn check_places(
                 folder = folder.display()
             ),
             both!(
-                "End Claude Code and move {folder} into a folder of your own on a local disk. Set TIDEGATE_DATA_DIR to that \
-                 folder, in the shell that starts Claude Code, too.",
-                "Claude Code を終了し、{folder} をローカルディスクにある自分のフォルダへ移してください。そのフォルダを TIDEGATE_DATA_DIR に \
-                 指定します（Claude Code を起動するシェルでも）。",
+                "End your agent and move {folder} into a folder of your own on a local disk. Set TIDEGATE_DATA_DIR to that \
+                 folder, in the shell that starts your agent, too.",
+                "エージェントを終了し、{folder} をローカルディスクにある自分のフォルダへ移してください。そのフォルダを TIDEGATE_DATA_DIR に \
+                 指定します（エージェントを起動するシェルでも）。",
                 folder = quote_path(folder)
             ),
         );

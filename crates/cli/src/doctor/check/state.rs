@@ -102,8 +102,8 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
 
 fn set_state_dir() -> Bilingual {
     both!(
-        "Set TIDEGATE_STATE_DIR to a folder of your own (mode 0700), in the shell that starts Claude Code, too.",
-        "TIDEGATE_STATE_DIR に自分だけのフォルダ（モード0700）を指定してください。Claude Code を起動するシェルでも必要です。"
+        "Set TIDEGATE_STATE_DIR to a folder of your own (mode 0700), in the shell that starts your agent, too.",
+        "TIDEGATE_STATE_DIR に自分だけのフォルダ（モード0700）を指定してください。エージェントを起動するシェルでも必要です。"
     )
 }
 
@@ -169,13 +169,13 @@ fn report_place_in_project(seen: &Gathered, root: &Path, found: &mut Findings) {
     let root = root.display();
     found.warning(
         both!(
-            "{variable} makes Tidegate keep its private state inside this project, in {root}. Claude and this repository can \
+            "{variable} makes Tidegate keep its private state inside this project, in {root}. Your agent and this repository can \
              change it there.",
-            "{variable} により、Tidegate の状態がこのプロジェクトの中（{root}）に保存されています。Claude やリポジトリが書き換えられます。"
+            "{variable} により、Tidegate の状態がこのプロジェクトの中（{root}）に保存されています。エージェントやリポジトリが書き換えられます。"
         ),
         both!(
-            "Run `unset {variable}`, or set it to a folder outside of the project, in the shell that starts Claude Code, too.",
-            "`unset {variable}` を実行するか、プロジェクトの外のフォルダを指定してください。Claude Code を起動するシェルでも必要です。"
+            "Run `unset {variable}`, or set it to a folder outside of the project, in the shell that starts your agent, too.",
+            "`unset {variable}` を実行するか、プロジェクトの外のフォルダを指定してください。エージェントを起動するシェルでも必要です。"
         ),
     );
 }

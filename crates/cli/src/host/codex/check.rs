@@ -1,6 +1,8 @@
 //! `doctor`: the hooks in Codex's own files, and whether it runs them: it skips them without a word.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use tidegate_state::project::main_worktree;
 
 use super::config::Config;
 use super::registrations::HOOKS;
@@ -9,22 +11,81 @@ use crate::bilingual::{Bilingual, both};
 use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
 use crate::host::claude_code::registrations::is_ours;
-use crate::host::claude_code::settings_file::Scope;
+use crate::host::claude_code::settings_file::{Scope, read_text};
 use crate::host::installed::{HookFile, Installed};
+use crate::shell::quote_path;
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let installed = Installed::find(&HOOKS, seen, found);
     let config = Config::read(seen.project.as_deref(), &seen.env.place);
-    let is_run = installed.files.is_empty() || check_config(&config, found);
+    let worktree = Worktree::find(seen);
+    let has_hooks = !installed.files.is_empty() || worktree.as_ref().is_some_and(|tree| tree.file.is_some());
+    let is_run = !has_hooks || check_config(&config, found);
+    let mut is_own = false;
     for file in &installed.files {
         let is_complete = installed.check_entries(file, found);
-        if file.scope == Scope::Local && !config.is_trusted() {
+        if file.scope == Scope::Local && worktree.is_some() {
+            is_own = true;
+        } else if file.scope == Scope::Local && !config.is_trusted() {
             report_project(seen, &config, found);
         } else if is_complete && is_run {
             check_trust(seen, file, &config, found);
         }
     }
+    match &worktree {
+        Some(Worktree { file: Some(_), .. }) if !config.is_trusted() => report_project(seen, &config, found),
+        Some(Worktree { top, file: Some(file), .. }) if !top.join(".codex").is_dir() => {
+            report_folder(top, file, found);
+        }
+        Some(Worktree { file: Some(file), .. }) if is_run => check_trust(seen, file, &config, found),
+        Some(Worktree { top, main, file: None }) if is_own => report_worktree(seen, top, main, found),
+        _ => {}
+    }
     installed.finish(Bilingual::default(), found);
+}
+
+/// In a linked worktree Codex reads the hooks of the main checkout, and only if the worktree has a folder for
+/// Codex (0.166.0).
+struct Worktree<'a> {
+    top: &'a Path,
+    main: PathBuf,
+    /// The file in the main checkout, if it has Tidegate's hooks.
+    file: Option<HookFile>,
+}
+
+impl Worktree<'_> {
+    fn find(seen: &Gathered) -> Option<Worktree<'_>> {
+        let top = seen.project.as_deref()?;
+        let main = main_worktree(top)?;
+        let path = HOOKS.file(Some(&main), &seen.env.place)?;
+        let text = read_text(&path).filter(|text| HOOKS.has_ours(text, &seen.call));
+        Some(Worktree { top, main, file: text.map(|text| HookFile { scope: Scope::Local, path, text }) })
+    }
+}
+
+fn report_folder(top: &Path, file: &HookFile, found: &mut Findings) {
+    let (folder, file) = (top.join(".codex"), file.path.display());
+    found.problem(
+        both!(
+            "Codex runs none of the hooks here: this is a linked worktree without a `.codex` folder, so Codex does not read \
+             {file}.",
+            "ここは `.codex` フォルダのないリンクされたワークツリーのため、Codex は {file} を読み込まず、フックを実行しません。"
+        ),
+        both!("Run `mkdir {path}`.", "`mkdir {path}` を実行してください。", path = quote_path(&folder)),
+    );
+}
+
+fn report_worktree(seen: &Gathered, top: &Path, main: &Path, found: &mut Findings) {
+    let (own, its) = (top.join(".codex/hooks.json"), main.join(".codex/hooks.json"));
+    let (own, its) = (own.display(), its.display());
+    let init = seen.callable(&format!("tidegate init --project {} --host codex", quote_path(main)));
+    found.problem(
+        both!(
+            "Codex does not read {own}: in a linked worktree it reads {its}, which has none of Tidegate's hooks.",
+            "Codex は {own} を読み込みません。リンクされたワークツリーでは {its} を読みますが、そこに Tidegate のフックはありません。"
+        ),
+        both!("Run `{init}`.", "`{init}` を実行してください。"),
+    );
 }
 
 /// Whether Codex runs hooks at all.

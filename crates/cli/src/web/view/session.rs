@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 use tidegate_core::event::SessionId;
+use tidegate_core::host::Host;
 use tidegate_core::meter::short_tokens;
 use tidegate_core::pipeline::record::{MeterRecord, Record};
 use tidegate_core::text::short_id::short_id;
@@ -61,7 +62,7 @@ pub(super) fn show(mut viewing: Viewing<'_>, id: &str) -> Result<Shown, ViewErro
         h1 { (title) " " small { code { (short_id(id)) } } }
         (standing(&viewing, &session).html(viewing.site.lang))
         h2 { (viewing.say(&both!("Context", "コンテキスト"))) }
-        (draw(&viewing, &curve, &events))
+        (draw(&viewing, session.id.host(), &curve, &events))
         h2 { (viewing.say(&both!("What happened", "出来事"))) }
         @if events.is_empty() { p.dim { (viewing.say(&both!("Nothing yet.", "まだありません。"))) } }
         ol.events reversed {
@@ -101,7 +102,7 @@ fn standing(viewing: &Viewing<'_>, session: &Session) -> Page {
     let (meter, forecast) = here.meter(Some(session), None);
     row(
         both!("context", "コンテキスト"),
-        describe_reading(&MeterRecord::from_meter(&meter, forecast, here.now), &here.host_of(session)),
+        describe_reading(&MeterRecord::from_meter(&meter, forecast, here.now), session.id.host().name()),
     );
     if let Some(open) = Unverified::of(here, session) {
         let [open, enough] = open.lines();
@@ -118,7 +119,7 @@ fn standing(viewing: &Viewing<'_>, session: &Session) -> Page {
     page
 }
 
-fn draw(viewing: &Viewing<'_>, curve: &Curve, events: &[Record]) -> Markup {
+fn draw(viewing: &Viewing<'_>, host: Host, curve: &Curve, events: &[Record]) -> Markup {
     let Some(last) = curve.points.last() else {
         return html! { p.dim { (viewing.say(&both!("No reading yet.", "まだ測定値がありません。"))) } };
     };
@@ -147,7 +148,8 @@ fn draw(viewing: &Viewing<'_>, curve: &Curve, events: &[Record]) -> Markup {
         let link = viewing.site.link(&format!("event/{}", escape(&sign.id)));
         (Some(link), format!("{at}: {text}"))
     };
-    let compacts = both!("Claude Code compacts here", "ここで Claude Code が圧縮します");
+    let compacts =
+        both!("{host} compacts here", "ここで {host} が圧縮します", host = Host::title(host.name()));
     let words = CurveWords {
         summary: viewing.say(&summary),
         compacts_at: viewing.say(&compacts),

@@ -28,8 +28,8 @@ pub(super) fn show(viewing: &Viewing<'_>, asked: &Asked) -> Shown {
         h1 { (viewing.say(&title)) }
         @if sessions.is_empty() {
             p { (viewing.say(&both!(
-                "No session has been seen yet. Install the hooks with `tidegate init`, then start Claude Code in that project.",
-                "セッションはまだありません。`tidegate init` でフックをインストールし、そのプロジェクトで Claude Code を起動してください。"
+                "No session has been seen yet. Install the hooks with `tidegate init`, then start your agent in that project.",
+                "セッションはまだありません。`tidegate init` でフックをインストールし、そのプロジェクトでエージェントを起動してください。"
             ))) }
         }
         @if !open.is_empty() {

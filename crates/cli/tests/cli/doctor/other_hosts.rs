@@ -200,11 +200,67 @@ fn copilot_with_its_hooks_switched_off() {
     ] {
         let sandbox = Sandbox::new();
         init(&sandbox, "copilot", &[place]);
+        let trusted = format!("{{ \"trustedFolders\": [\"{}\"] }}", real(&sandbox.project()));
+        put(sandbox.home().join(".copilot/config.json"), &trusted);
         assert!(wrong(&sandbox, "copilot").is_empty());
         put(sandbox.path().join(file), "{\n  // for a while\n  \"disableAllHooks\": true\n}\n");
         let shown = file.split_once('/').expect("a folder").1;
         says(&sandbox, "copilot", &["problem: ", shown, "disableAllHooks"]);
     }
+}
+
+#[test]
+fn copilot_in_a_folder_that_it_does_not_trust() {
+    let sandbox = Sandbox::new();
+    init(&sandbox, "copilot", &["--project", "."]);
+    let words = ["problem: ", "does not trust", "config.json", "Start `copilot`"];
+    says(&sandbox, "copilot", &words);
+    let (project, config) = (real(&sandbox.project()), sandbox.home().join(".copilot/config.json"));
+    for (folders, trusts) in [
+        (format!("\"trustedFolders\": [\"{project}\"]"), true),
+        (format!("\"trusted_folders\": [\"/x\", \"{project}/\"]"), true),
+        (format!("\"trustedFolders\": [\"{}\"]", real(sandbox.path())), true),
+        ("\"trustedFolders\": [\"/\"]".to_owned(), true),
+        (format!("\"trustedFolders\": [\"{project}/src\", \"{project}2\"]"), false),
+        ("\"trustedFolders\": 7".to_owned(), false),
+    ] {
+        put(config.clone(), &format!("// User settings belong in settings.json.\n{{ {folders} }}\n"));
+        let wrong = wrong(&sandbox, "copilot");
+        assert_eq!(wrong.is_empty(), trusts, "{folders}: {wrong:#?}");
+    }
+    // Settings of that name elsewhere do not count.
+    fs::remove_file(&config).expect("the config");
+    put(sandbox.home().join(".copilot/settings.json"), &format!("{{ \"trustedFolders\": [\"{project}\"] }}"));
+    says(&sandbox, "copilot", &words);
+    // A person's own hooks need no trusted folder.
+    let sandbox = Sandbox::new();
+    init(&sandbox, "copilot", &["--user"]);
+    assert!(wrong(&sandbox, "copilot").is_empty());
+}
+
+/// Codex reads the hooks of the main checkout there, if the worktree has a folder for Codex.
+#[test]
+fn codex_in_a_linked_worktree() {
+    let sandbox = Sandbox::new();
+    let (main, tree) = (sandbox.path().join("main"), sandbox.project());
+    let (git, linked) = (main.join(".git"), main.join(".git/worktrees/project"));
+    put(git.join("HEAD"), "ref: refs/heads/main\n");
+    put(linked.join("HEAD"), "ref: refs/heads/other\n");
+    put(linked.join("commondir"), "../..\n");
+    put(linked.join("gitdir"), &format!("{}/.git\n", real(&tree)));
+    put(tree.join(".git"), &format!("gitdir: {}\n", real(&linked)));
+    let person = sandbox.home().join(".codex/config.toml");
+    put(person, &format!("[projects.\"{}\"]\ntrust_level = \"trusted\"\n", real(&main)));
+    init(&sandbox, "codex", &["--project", "."]);
+    let main = real(&main);
+    says(&sandbox, "codex", &["problem: ", "linked worktree", &main, "tidegate init --project"]);
+    init(&sandbox, "codex", &["--project", &main]);
+    is_silent(&sandbox, "codex", "linked worktree");
+    says(&sandbox, "codex", &[&format!("{main}/.codex/hooks.json"), "/hooks"]);
+    fs::remove_dir_all(tree.join(".codex")).expect("the worktree's own");
+    says(&sandbox, "codex", &["problem: ", "without a `.codex` folder", "mkdir"]);
+    fs::create_dir(tree.join(".codex")).expect("a new folder");
+    is_silent(&sandbox, "codex", "worktree");
 }
 
 #[test]

@@ -150,7 +150,7 @@ fn a_state_folder_in_the_project() {
         assert!(named.starts_with(&format!("state warning: {variable} makes Tidegate keep")), "{named}");
         assert!(named.contains(&format!("`unset {variable}`")), "{named}");
         let name = folder.file_name().expect("a name").to_string_lossy().into_owned();
-        assert!(named.contains(&format!("/{name}. Claude and this repository")), "{named}");
+        assert!(named.contains(&format!("/{name}. Your agent and this repository")), "{named}");
     }
     // A home that is a project holds the usual place.
     let home = sandbox.home();

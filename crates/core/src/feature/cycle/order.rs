@@ -41,6 +41,9 @@ const CONCERNS_JA: [&str; 9] = [
     "レビューしてから",
 ];
 
+/// Signs before the name of a skill that a person has run, one in each host ([`Host::skill_sign`](crate::host::Host::skill_sign)).
+const CALLS: [char; 2] = ['/', '$'];
+
 /// Where the rest of a quotation begins.
 const MAX_SAID_CHARS: usize = 60;
 
@@ -52,7 +55,7 @@ pub(super) fn read_order(said: &str, cycles: &[&str], steps: &[Step], known: &[&
     }
     let text = said
         .trim()
-        .strip_prefix('/')
+        .strip_prefix(CALLS)
         .map_or(said, |rest| rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest));
     let is_end = |c: char| matches!(c, '.' | '!' | '?' | ';' | '。' | '！' | '？' | '\n');
     let mut sentences = text.split(is_end).map(str::trim).filter(|sentence| !sentence.is_empty());
@@ -65,7 +68,7 @@ pub(super) fn read_order(said: &str, cycles: &[&str], steps: &[Step], known: &[&
 
 fn orders_cycle(said: &str, cycles: &[&str]) -> bool {
     let said = said.trim();
-    if let Some(command) = said.strip_prefix('/') {
+    if let Some(command) = said.strip_prefix(CALLS) {
         let name = command.split_whitespace().next().unwrap_or_default();
         return cycles.contains(&name.rsplit(':').next().unwrap_or_default());
     }
@@ -169,6 +172,7 @@ mod tests {
             "/dev-cycle",
             "/dev-cycle add a retry to the uploader",
             "/tidegate-cycle:dev-cycle fix the login",
+            "$dev-cycle fix the login",
             "run a cycle",
             "Run the dev cycle.",
             "run the dev cycle and ship it",

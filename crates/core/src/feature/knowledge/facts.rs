@@ -29,6 +29,8 @@ needs! {
 pub struct Facts {
     /// `None` if they cannot be read.
     pub files: Option<Knowledge>,
+    /// A home directory or no folder at all: no notes are taken there. Looked for with the files.
+    pub takes_no_notes: bool,
     /// When `progress.md` was last changed.
     pub flow_changed: Option<Millis>,
     /// The note before the last compaction of this session.

@@ -173,6 +173,7 @@ impl Policy for Pressure {
                     when_said: remember(told),
                 }];
                 if let Some(distance) = distance(facts, reading).filter(|_| is_for_person) {
+                    let notes = Some(notes).filter(|_| !facts.knowledge.takes_no_notes);
                     let text = words::warning(facts.lang, level, distance, notes);
                     // The person's text is always given. If the model's is too long for the budget, it would come back at every
                     // tool call, and the person's with it.
@@ -246,13 +247,17 @@ fn distance<'a>(facts: &Facts<'a>, reading: &Reading) -> Option<words::Distance<
 /// Asks for the only thing that the model can do alone: only a person can type `/compound`.
 fn text_for_model(level: PressureLevel, facts: &Facts<'_>, reading: &Reading) -> String {
     let when = if level == PressureLevel::Urgent { " now" } else { "" };
-    let ask = format!(
-        "Write down decisions and the next step{when}: `tidegate progress add \"what was done\" --decision \"if any\" --next \"the next step\"`."
-    );
+    let ask = if facts.knowledge.takes_no_notes {
+        String::new()
+    } else {
+        format!(
+            "Write down decisions and the next step{when}: `tidegate progress add \"what was done\" --decision \"if any\" --next \"the next step\"`. "
+        )
+    };
     let (Some(distance), Some(window), Some(percent)) =
         (distance(facts, reading), reading.window, reading.used_pct())
     else {
-        return ask;
+        return ask.trim_end().to_owned();
     };
     let (percent, window) = (percent.round() as u64, short_tokens(window.tokens));
     let turns = match distance.turns {
@@ -269,5 +274,5 @@ fn text_for_model(level: PressureLevel, facts: &Facts<'_>, reading: &Reading) ->
         }
         (_, None) => format!("{left} tokens are left before the context window is full"),
     };
-    format!("{ask} {state} ({turns}{percent}% of {window} used).")
+    format!("{ask}{state} ({turns}{percent}% of {window} used).")
 }

@@ -15,43 +15,50 @@ pub(super) struct Distance<'a> {
     pub compacts: Option<&'a str>,
 }
 
-/// `notes`: progress notes that no person has reviewed.
-pub(super) fn warning(lang: Lang, level: PressureLevel, distance: Distance<'_>, notes: usize) -> String {
+/// `notes`: progress notes that no person has reviewed; `None` where none are taken.
+pub(super) fn warning(
+    lang: Lang,
+    level: PressureLevel,
+    distance: Distance<'_>,
+    notes: Option<usize>,
+) -> String {
     let late = level == PressureLevel::Urgent;
     match lang {
         Lang::En => {
             let rest = match (notes, late) {
+                (None, _) => String::new(),
                 // Claude Code asks the person about the command, unless they allowed it.
-                (0, _) => "Claude was asked to write down what matters with `tidegate progress add`; allow it if Claude Code \
+                (Some(0), _) => " Claude was asked to write down what matters with `tidegate progress add`; allow it if Claude Code \
                            asks."
                     .to_owned(),
-                (1, true) => {
-                    "1 progress note is not reviewed: `/compound` now keeps what it taught.".to_owned()
+                (Some(1), true) => {
+                    " 1 progress note is not reviewed: `/compound` now keeps what it taught.".to_owned()
                 }
-                (1, false) => {
-                    "1 progress note is not reviewed: `/compound` at a pause keeps what it taught.".to_owned()
+                (Some(1), false) => {
+                    " 1 progress note is not reviewed: `/compound` at a pause keeps what it taught.".to_owned()
                 }
-                (_, true) => {
+                (Some(notes), true) => {
                     format!(
-                        "{notes} progress notes are not reviewed: `/compound` now keeps what they taught."
+                        " {notes} progress notes are not reviewed: `/compound` now keeps what they taught."
                     )
                 }
-                (_, false) => format!(
-                    "{notes} progress notes are not reviewed: `/compound` at a pause keeps what they taught."
+                (Some(notes), false) => format!(
+                    " {notes} progress notes are not reviewed: `/compound` at a pause keeps what they taught."
                 ),
             };
             let last = if late { "last warning: " } else { "" };
-            format!("Tidegate: {last}{}. {rest}", distance_en(distance))
+            format!("Tidegate: {last}{}.{rest}", distance_en(distance))
         }
         Lang::Ja => {
             let rest = match (notes, late) {
-                (0, _) => "大切なことを `tidegate progress add` で書き留めるよう Claude に伝えました。Claude Code に確認されたら\
+                (None, _) => String::new(),
+                (Some(0), _) => "大切なことを `tidegate progress add` で書き留めるよう Claude に伝えました。Claude Code に確認されたら\
                            許可してください。"
                     .to_owned(),
-                (_, true) => format!(
+                (Some(notes), true) => format!(
                     "未整理の作業メモが{notes}件あります。いま `/compound` を実行すると、学びとして保存できます。"
                 ),
-                (_, false) => format!(
+                (Some(notes), false) => format!(
                     "未整理の作業メモが{notes}件あります。区切りで `/compound` を実行すると、学びとして保存できます。"
                 ),
             };

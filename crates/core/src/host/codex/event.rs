@@ -62,7 +62,11 @@ fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'a> {
     let cwd = payload.cwd.get().map(AsRef::as_ref);
     let known = |input: Field<ToolInput<'a>>| input.value().unwrap_or_default();
     match tool.as_ref() {
-        PATCH => Action::Edit(patched(input, cwd)),
+        // One that fails half-way has no PostToolUse either.
+        PATCH => match patched(input, cwd) {
+            Ok(paths) if kind == EventKind::PreToolUse => Action::Patch(paths),
+            patched => Action::Edit(patched),
+        },
         SHELL
             if kind == EventKind::PreToolUse
                 && let Some(paths) = patched_by_line(&input, cwd) =>

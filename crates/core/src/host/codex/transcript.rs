@@ -142,10 +142,11 @@ fn read_event<'a>(entry: &mut TranscriptEntry<'a>, payload: &'a str) -> Option<(
                     entry.kind = EntryKind::Ended(CommandEnd { call, line, thread, began, exit });
                 }
                 Some("FileChange") => {
-                    let files = item.changes.value().filter(|_| status == Some("completed"));
+                    let failed = status == Some("failed");
+                    let files = item.changes.value().filter(|_| failed || status == Some("completed"));
                     let files = files.unwrap_or_default().0;
-                    let at = about.completed.value().map(Millis);
-                    entry.kind = EntryKind::Patched(PatchEnd { call, thread, at, files });
+                    let (began, at) = (about.began.value().map(Millis), about.completed.value().map(Millis));
+                    entry.kind = EntryKind::Patched(PatchEnd { call, thread, began, at, files, failed });
                 }
                 _ => {}
             }

@@ -24,6 +24,8 @@ pub use window::compaction_percent;
 pub struct Wing;
 
 impl HostWing for Wing {
+    const COMPACT_COMMAND: &'static str = "/compress";
+
     const SETTINGS_NAMES: &'static [&'static str] = &["settings.json", ".qwen"];
 
     fn support(capability: Capability) -> Support {

@@ -50,7 +50,8 @@ pub(super) fn parser(kinds: &[Sought]) -> TranscriptParser {
 pub(super) fn wrote(line: &[u8]) -> bool {
     read_object::<WireLine<'_>>(line).is_ok_and(|wire| {
         let has_parts = wire.message.get().is_some_and(|message| message.parts != Field::Missing);
-        wire.id.get().is_some() && (has_parts || wire.provenance.get().is_some())
+        let is_own = has_parts || wire.provenance.get().is_some() || wire.payload.get().is_some();
+        wire.id.get().is_some() && is_own
     })
 }
 

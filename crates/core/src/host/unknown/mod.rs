@@ -102,7 +102,7 @@ mod tests {
         ] {
             assert_eq!(Host::detect(payload.as_bytes(), None, || None), host, "{payload}");
             let read = host.read(payload.as_bytes(), None).unwrap();
-            assert_eq!((read.session.as_str(), &*read.name, read.tool_name()), ("s", event, tool));
+            assert_eq!((read.session.in_host(), &*read.name, read.tool_name()), ("s", event, tool));
             assert!(host.is_only_recorded() && read.edit_paths().is_none(), "{payload}");
         }
     }

@@ -86,6 +86,7 @@ fn heard(case: &mut Situation, cell: &str) {
 
 fn unpromoted(case: &mut Situation, cell: &str) {
     let entries = |count| Knowledge { unpromoted: vec!["x".into(); count], ..Knowledge::default() };
+    case.facts.knowledge.takes_no_notes = cell == "not taken here";
     case.facts.knowledge.files = number(cell).map(entries);
 }
 

@@ -48,13 +48,15 @@ pub(super) fn read_facts(facts: &mut Facts<'_>, needs: Needs, here: &HookContext
             here.root.and_then(ContextFolder::find).and_then(|folder| folder.modified(flow::FILE));
     }
     if needs.files {
-        known.files = read_files(facts.marks.value().and_then(|marks| marks.session.began), here);
+        known.takes_no_notes = !here.root.is_some_and(|root| is_known(root, here.place.home.as_deref()));
+        let began = facts.marks.value().and_then(|marks| marks.session.began);
+        known.files = if known.takes_no_notes { None } else { read_files(began, here) };
     }
 }
 
 fn read_files(began: Option<Millis>, here: &HookContext<'_>) -> Option<Knowledge> {
     let root = here.root?;
-    let folder = ContextFolder::find(root).filter(|_| is_known(root, here.place.home.as_deref()))?;
+    let folder = ContextFolder::find(root)?;
     Some(facts::collect(here.state, &folder, &facts::read_texts(&folder), began, here.now))
 }
 

@@ -129,8 +129,8 @@ fn find_host(lines: &mut BoundedLines) -> io::Result<Option<Host>> {
             None => return Ok(None),
             Some(BoundedLine::TooLong) => {}
             Some(BoundedLine::Whole(line)) => {
-                if let Some(host) = Host::ALL.iter().find(|host| host.wrote(line)) {
-                    return Ok(Some(*host));
+                if let Some(host) = Host::that_wrote(line) {
+                    return Ok(Some(host));
                 }
             }
         }
@@ -144,6 +144,16 @@ mod tests {
     use crate::file::lines::CHUNK;
     use proptest::prelude::*;
     use std::fs;
+
+    /// Its lines have the members of Claude Code's, and some of their own.
+    const QWEN: &str = concat!(
+        r#"{"uuid":"q0","parentUuid":null,"sessionId":"s4","timestamp":"2026-11-15T12:00:00.000Z","type":"system","cwd":"/p/shop","subtype":"ui_telemetry","systemPayload":{}}"#,
+        "\n",
+        r#"{"uuid":"q1","parentUuid":"q0","sessionId":"s4","timestamp":"2026-11-15T12:00:00.000Z","type":"user","provenance":"real_user","cwd":"/p/shop","message":{"role":"user","parts":[{"text":"Why is the queue slow?"}]}}"#,
+        "\n",
+        r#"{"uuid":"q2","parentUuid":"q1","sessionId":"s4","timestamp":"2026-11-15T12:00:01.000Z","type":"assistant","provenance":"assistant_output","cwd":"/p/shop","message":{"role":"model","parts":[{"text":"A lock."}]}}"#,
+        "\n",
+    );
 
     const CLAUDE: &str = concat!(
         r#"{"type":"summary","summary":"Queue","leafUuid":"u0"}"#,
@@ -209,6 +219,9 @@ mod tests {
         assert_eq!((codex.relays.len(), codex.origin.branch.as_deref()), (1, Some("feat/x")));
         let copilot = read(COPILOT.as_bytes());
         assert_eq!((copilot.host, copilot.relays.len()), (Some(Host::Copilot), 1));
+        let qwen = read(QWEN.as_bytes());
+        assert_eq!((qwen.host, qwen.origin.session.as_deref()), (Some(Host::Qwen), Some("s4")));
+        assert_eq!(qwen.relays, [relay("q1", "Why is the queue slow?", false)]);
         for other in ["", "hello\n", "{\"kind\":\"log\",\"uid\":\"u\"}\n", "{}\n[]\n"] {
             assert_eq!(read(other.as_bytes()).host, None, "{other}");
         }
@@ -252,7 +265,7 @@ mod tests {
     /// Cut, bytes flipped, lines repeated, removed and mixed with those of other hosts.
     fn damaged() -> impl Strategy<Value = Vec<u8>> {
         let line = prop::sample::select(
-            [CLAUDE, CODEX, COPILOT].iter().flat_map(|text| text.lines()).collect::<Vec<_>>(),
+            [CLAUDE, CODEX, COPILOT, QWEN].iter().flat_map(|text| text.lines()).collect::<Vec<_>>(),
         );
         let change = (0_usize..4, any::<prop::sample::Index>(), any::<u8>());
         prop::collection::vec((line, change), 0..20).prop_map(|lines| {

@@ -14,6 +14,6 @@ pub fn home(place: &PlaceEnv, moved: Option<&Path>) -> Option<PathBuf> {
 
 /// The events of a session, which most payloads do not name. `None` before the host has written any.
 pub fn events_file(home: &Path, session: &SessionId) -> Option<PathBuf> {
-    let file = home.join("session-state").join(session.as_str()).join("events.jsonl");
+    let file = home.join("session-state").join(session.in_host()).join("events.jsonl");
     file.is_file().then_some(file)
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tidegate_core::host::Host;
 use tidegate_core::meter::short_tokens;
 use tidegate_core::pipeline::record::MeterRecord;
 
@@ -30,7 +31,7 @@ fn definition() -> Value {
             "project": text("Its project"),
             "used": count("Tokens in use at the last request"),
             "window": count("The model's window"),
-            "compact_at": count("Where Claude Code compacts by itself; absent if it does not"),
+            "compact_at": count("Where the agent compacts by itself; absent if it does not"),
             "used_pct": percent("Percentage of the window in use"),
             "remaining_pct": percent("Percentage of the window not in use"),
             "left": count("Tokens left before compaction, or before the window is full"),
@@ -97,12 +98,12 @@ fn call(given: Value) -> Done {
         gate: InWorkflow::of(&here, &session).map(|workflow| workflow.line().en),
         switched_off,
     };
-    status.summary = in_sentences(&status);
+    status.summary = in_sentences(&status, Host::title(session.id.host().name()));
     let structured = serde_json::to_value(&status).map_err(CliError::new)?;
     Ok(Content { texts: vec![status.summary], structured })
 }
 
-fn in_sentences(status: &Status) -> String {
+fn in_sentences(status: &Status, host: &str) -> String {
     let meter = &status.meter;
     let mut parts = Vec::new();
     match (meter.used, meter.window, meter.left) {
@@ -114,8 +115,8 @@ fn in_sentences(status: &Status) -> String {
             let percent = meter.used_pct.unwrap_or_default().round();
             parts.push(format!("{percent}% of {} tokens are in use ({used} tokens).", short_tokens(window)));
             let end = match meter.compact_at {
-                Some(at) => format!("Claude Code compacts at {at}"),
-                None => "the window is full; Claude Code does not compact before that".to_owned(),
+                Some(at) => format!("{host} compacts at {at}"),
+                None => format!("the window is full; {host} does not compact before that"),
             };
             parts.push(format!("{} tokens are left before {end}.", short_tokens(left)));
         }

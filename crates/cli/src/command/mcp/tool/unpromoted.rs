@@ -57,7 +57,7 @@ fn call(given: Value) -> Done {
     let here = Here::find()?;
     let root = here.root.clone().ok_or_else(|| {
         CliError::new("the project is not known")
-            .hint("ask the person to start Claude Code in a project's folder")
+            .hint("ask the person to start the agent in a project's folder")
     })?;
     let mut entries = knowledge::read_knowledge(&here, &root, KnowledgeFiles::Notes)?.entries();
     entries.retain(|entry| entry.unpromoted);

@@ -5,6 +5,7 @@ use crate::feature::config::Config;
 use crate::feature::facts::Facts;
 use crate::feature::memory::short_name::short_name;
 use crate::feature::verdict::{Audience, Say};
+use crate::host::Host;
 use crate::text::lang::Lang;
 use crate::time::describe_age;
 
@@ -30,8 +31,13 @@ pub(super) fn tell(facts: &Facts<'_>, config: &Config) -> Option<Say> {
     if listed.is_empty() {
         return None;
     }
+    // Not every other host has the memory's tools.
+    let search = match event.host {
+        Host::ClaudeCode => "The tool search, or `tidegate memory search`,",
+        _ => "`tidegate memory search`",
+    };
     let text = format!(
-        "Earlier work in this project, newest first: {}. The tool search, or `tidegate memory search`, finds what was said.",
+        "Earlier work in this project, newest first: {}. {search} finds what was said.",
         listed.join("; ")
     );
     Some(Say { to: Audience::Model, text, weight: 35, explains: false, when_said: Vec::new() })
