@@ -127,8 +127,8 @@ fn dispatch(arguments: &[String]) -> Done {
         ["pictures"] => pictures::check(),
         ["pictures", "--write"] => pictures::write(),
         [
-            "budget" | "hook-path" | "train-phase" | "eval-phase" | "eval-question" | "train-constraints" | "eval-constraints"
-            | "eval-search" | "bench" | "replay-corpus",
+            "budget" | "hook-path" | "train-phase" | "eval-phase" | "eval-question" | "train-constraints"
+            | "eval-constraints" | "eval-search" | "bench" | "replay-corpus",
             ..,
         ] => measure(&words),
         ["long", rest @ ..] => long::run(rest),

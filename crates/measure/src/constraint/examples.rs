@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::phase;
 use xtask::failure::{Done, Failure, While};
 use xtask::workspace;
 
@@ -14,7 +15,14 @@ const EXAM: &str = "exam-";
 pub(super) struct Example {
     pub(super) prompt: String,
     pub(super) constraints: Vec<String>,
+    /// Sentences about which people would disagree: nothing is learned from them.
+    pub(super) doubtful: Vec<String>,
 }
+
+/// Prompts of usual days.
+pub(super) const DAILY: &str = "daily";
+
+const STRETCHES: usize = 4;
 
 /// The prompts of one author.
 pub(super) struct Batch {
@@ -23,7 +31,49 @@ pub(super) struct Batch {
 }
 
 pub(super) fn training(language: &str) -> Done<Vec<Batch>> {
-    batches(language, |name| !name.starts_with(EXAM))
+    let mut batches = batches(language, |name| !name.starts_with(EXAM))?;
+    batches.extend(daily(language)?);
+    Ok(batches)
+}
+
+/// The prompts from which the phases are learned: most of a day's prompts have no constraint. Those that have one, or are
+/// doubtful (`? `), are listed.
+fn daily(language: &str) -> Done<Vec<Batch>> {
+    let path = folder().join(format!("daily.{language}.txt"));
+    let text = fs::read_to_string(&path).while_(path.display())?;
+    let prompts = phase::prompts(language)?;
+    for listed in text.lines() {
+        let sentence = listed.strip_prefix("? ").unwrap_or(listed);
+        if !prompts.iter().any(|prompt| prompt.contains(sentence)) {
+            return Err(Failure::new(format!("{}: in no prompt: {listed}", path.display())));
+        }
+    }
+    let among = |prompt: &str, sentences: &[&str]| -> Vec<String> {
+        sentences
+            .iter()
+            .filter(|sentence| prompt.contains(**sentence))
+            .map(|&sentence| sentence.to_owned())
+            .collect()
+    };
+    let doubtful: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("? ")).collect();
+    let meant: Vec<&str> = text.lines().filter(|line| !line.starts_with("? ")).collect();
+    let mut examples: Vec<Example> = prompts
+        .into_iter()
+        .map(|prompt| Example {
+            constraints: among(&prompt, &meant),
+            doubtful: among(&prompt, &doubtful),
+            prompt,
+        })
+        .collect();
+    // Several hands wrote them, one after the other.
+    let share = examples.len() / STRETCHES + 1;
+    let mut batches = Vec::new();
+    while !examples.is_empty() {
+        let rest = examples.split_off(share.min(examples.len()));
+        batches.push(Batch { name: format!("{DAILY}, {}", batches.len() + 1), examples });
+        examples = rest;
+    }
+    Ok(batches)
 }
 
 pub(super) fn exams(language: &str) -> Done<Vec<Batch>> {
@@ -79,7 +129,11 @@ fn parse_example(line: &str, language: &str) -> Option<Example> {
     let prompt = entry["prompt"].as_str()?.to_owned();
     let constraints = entry["constraints"].as_array()?.iter().map(|text| text.as_str().map(str::to_owned));
     let constraints: Vec<String> = constraints.collect::<Option<_>>()?;
-    constraints.iter().all(|text| prompt.contains(text)).then_some(Example { prompt, constraints })
+    constraints.iter().all(|text| prompt.contains(text)).then_some(Example {
+        prompt,
+        constraints,
+        doubtful: Vec::new(),
+    })
 }
 
 #[cfg(test)]

@@ -77,7 +77,7 @@ struct Counts {
 impl Counts {
     fn of(examples: &[Example], shows_wrong: bool) -> Counts {
         let mut counts = Counts::default();
-        for Example { prompt, constraints } in examples {
+        for Example { prompt, constraints, .. } in examples {
             let found = find_constraints(prompt);
             // The label may leave out the beginning of the sentence.
             let is_right = |sentence: &&&str| {

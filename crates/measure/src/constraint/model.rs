@@ -40,7 +40,7 @@ pub(super) struct Sentence {
 /// The sentences of a prompt in the person's own words.
 pub(super) fn sentences_of(example: &Example) -> Vec<Sentence> {
     let own = OwnWords::of(&example.prompt);
-    let labelled = |sentence: &str| {
+    let among = |labels: &[String], sentence: &str| {
         let overlaps = |meant: &String| {
             let start = sentence.as_ptr() as usize - example.prompt.as_ptr() as usize;
             example
@@ -48,10 +48,14 @@ pub(super) fn sentences_of(example: &Example) -> Vec<Sentence> {
                 .match_indices(meant.as_str())
                 .any(|(at, meant)| at < start + sentence.len() && start < at + meant.len())
         };
-        example.constraints.iter().any(overlaps)
+        labels.iter().any(overlaps)
     };
     own.places()
-        .map(|place| Sentence { features: Features::of(place), is_constraint: labelled(place.sentence) })
+        .filter(|place| !among(&example.doubtful, place.sentence))
+        .map(|place| Sentence {
+            features: Features::of(place),
+            is_constraint: among(&example.constraints, place.sentence),
+        })
         .collect()
 }
 
@@ -172,8 +176,11 @@ mod tests {
         let sentences: Vec<Sentence> = rows
             .iter()
             .flat_map(|(prompt, meant)| {
-                let example =
-                    Example { prompt: (*prompt).to_owned(), constraints: vec![(*meant).to_owned()] };
+                let example = Example {
+                    prompt: (*prompt).to_owned(),
+                    constraints: vec![(*meant).to_owned()],
+                    doubtful: Vec::new(),
+                };
                 sentences_of(&example)
             })
             .collect();

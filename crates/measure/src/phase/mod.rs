@@ -74,6 +74,12 @@ fn train_parameters() -> Done<Vec<u8>> {
     Ok(file)
 }
 
+/// Those that are learned from.
+pub(crate) fn prompts(language: &str) -> Done<Vec<String>> {
+    let examples = corpus::read_examples("train", language)?;
+    Ok(examples.into_iter().map(|example| example.prompt).collect())
+}
+
 /// For timing.
 pub(crate) fn held_out() -> Done<Vec<String>> {
     let mut prompts = Vec::new();
