@@ -52,7 +52,7 @@ fn one_of_the_same_name_is_theirs() {
     assert!(!at("compound").exists() && at("audit").exists());
     let text = fs::read_to_string(at("tidegate-getting-started")).expect("a skill");
     assert!(
-        text.contains("`/tidegate-compound`") && text.contains("skill `verification-before-completion`"),
+        text.contains("skill `tidegate-compound`") && text.contains("skill `verification-before-completion`"),
         "{text}"
     );
     let text = fs::read_to_string(at("retrospective")).expect("a skill");
