@@ -56,7 +56,7 @@ fn one_of_the_same_name_is_theirs() {
         "{text}"
     );
     let text = fs::read_to_string(at("retrospective")).expect("a skill");
-    assert!(text.contains("`/tidegate-compound`"), "{text}");
+    assert!(text.contains("skill `tidegate-compound`"), "{text}");
     // The name is free again: it goes back to it.
     fs::remove_file(sandbox.home().join(".claude/commands/compound.md")).expect("our own");
     init(&sandbox, &[]);

@@ -83,7 +83,7 @@ impl Tokens {
     fn word(&mut self, word: &str) {
         let mut buffer = [0; 24];
         let mut length = 0;
-        for byte in word.bytes().filter(|byte| byte.is_ascii_alphanumeric()) {
+        for byte in word.bytes().filter(u8::is_ascii_alphanumeric) {
             // "v2" and "v13" are one word.
             let byte = if byte.is_ascii_digit() { b'0' } else { byte.to_ascii_lowercase() };
             if length < buffer.len() && !(byte == b'0' && length > 0 && buffer[length - 1] == b'0') {
