@@ -57,6 +57,8 @@ Usage: cargo xtask COMMAND
                              what verify-stop would have said in real sessions, against the labels in corpus/verify
   eval-question [FILE]       precision, recall and confusion on messages that wait for the person, or do not: those of
                              corpus/question, or those of a file of the same form
+  train-constraints [--write]  the parameters of the classifier of constraints, trained from corpus/constraint
+  train-constraints --cross-validate  what they are worth on prompts of an author who is left out
   eval-constraints [--set DIR]
                              precision and recall on the sentences of prompts that forbid, require or limit something: those of
                              corpus/constraint, or only figures for constraints.*.jsonl and lift.*.jsonl of a folder
@@ -125,8 +127,8 @@ fn dispatch(arguments: &[String]) -> Done {
         ["pictures"] => pictures::check(),
         ["pictures", "--write"] => pictures::write(),
         [
-            "budget" | "hook-path" | "train-phase" | "eval-phase" | "eval-question" | "eval-constraints"
-            | "eval-search" | "bench" | "replay-corpus",
+            "budget" | "hook-path" | "train-phase" | "eval-phase" | "eval-question" | "train-constraints"
+            | "eval-constraints" | "eval-search" | "bench" | "replay-corpus",
             ..,
         ] => measure(&words),
         ["long", rest @ ..] => long::run(rest),

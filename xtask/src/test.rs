@@ -64,12 +64,13 @@ pub(crate) fn run(all: bool) -> Done {
         measure
     };
     let (scratch, mut beside) = (Scratch::new(), Vec::new());
-    for (name, task) in [
-        ("parameters of the phase classifier", "train-phase"),
-        ("accuracy of the phase classifier", "eval-phase"),
+    for (name, task, code) in [
+        ("parameters of the phase classifier", "train-phase", "feature/activity"),
+        ("accuracy of the phase classifier", "eval-phase", "feature/activity"),
+        ("parameters of the classifier of constraints", "train-constraints", "feature/knowledge"),
     ] {
         let passed = PassedStep::of(name, &[measuring])?;
-        if passed.is_current() || !changes.since_pass(&passed).reaches("feature/activity") {
+        if passed.is_current() || !changes.since_pass(&passed).reaches(code) {
             print_unchanged(name);
         } else {
             beside.push(BackgroundStep::start(name, &measure(task)).remembered(passed));

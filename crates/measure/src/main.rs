@@ -7,6 +7,7 @@ mod callgrind;
 mod constraint;
 mod goals;
 mod hook_path;
+mod learning;
 mod phase;
 mod question;
 mod replay;
@@ -35,6 +36,9 @@ fn dispatch() -> Done {
         ["eval-phase"] => phase::evaluate(),
         ["replay-corpus", rest @ ..] => replay::run(rest),
         ["eval-question"] => question::evaluate(),
+        ["train-constraints"] => constraint::check(),
+        ["train-constraints", "--write"] => constraint::write(),
+        ["train-constraints", "--cross-validate"] => constraint::cross_validate(),
         ["eval-constraints"] => constraint::evaluate(),
         ["eval-constraints", "--set", folder] => constraint::evaluate_set(folder),
         ["eval-question", file] => question::evaluate_file(file),

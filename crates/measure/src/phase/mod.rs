@@ -6,7 +6,6 @@
 
 mod corpus;
 mod cross_validation;
-mod descent;
 mod evaluation;
 mod lexicon;
 mod model;
@@ -73,6 +72,12 @@ fn train_parameters() -> Done<Vec<u8>> {
         file.extend(section?);
     }
     Ok(file)
+}
+
+/// Those that are learned from.
+pub(crate) fn prompts(language: &str) -> Done<Vec<String>> {
+    let examples = corpus::read_examples("train", language)?;
+    Ok(examples.into_iter().map(|example| example.prompt).collect())
 }
 
 /// For timing.

@@ -11,7 +11,8 @@ use tidegate_core::feature::activity::classifier::table;
 use tidegate_core::feature::activity::classifier::table::{BUCKETS, PHASES, RARITY_UNIT};
 
 use super::corpus::Example;
-use super::descent::minimise;
+use crate::learning::descent::minimise;
+use crate::learning::logarithm::ln;
 
 /// Chosen by cross-validation on the training part.
 #[derive(Clone, Copy, Debug)]
@@ -106,18 +107,6 @@ impl Vocabulary {
         let keys = rows.iter().map(|row| self.keys[*row]).collect();
         Vocabulary { keys, rarity: rows.iter().map(|row| self.rarity[*row]).collect() }
     }
-}
-
-/// Newton's method on the portable exponential function: the logarithm of the C library differs between
-/// platforms.
-fn ln(x: f64) -> f64 {
-    let exponent = (x.to_bits() >> 52) as f64 - 1023.0;
-    let mut y = (exponent + 0.5) * std::f64::consts::LN_2;
-    for _ in 0..4 {
-        let e = exp(y);
-        y += 2.0 * (x - e) / (x + e);
-    }
-    y
 }
 
 pub(crate) struct Model {
@@ -241,13 +230,6 @@ mod tests {
     use tidegate_core::feature::activity::classifier::table::WeightTable;
 
     use super::*;
-
-    #[test]
-    fn the_logarithm() {
-        for x in [1e-9, 0.3, 1.0, 2.0, 2.7, 4096.0, 1e7] {
-            assert!((ln(x) - x.ln()).abs() < 1e-12 * x.ln().abs().max(1.0), "{x}: {} {}", ln(x), x.ln());
-        }
-    }
 
     /// The table contains the learned weights, up to rounding to eight bits.
     #[test]

@@ -52,11 +52,11 @@ fn one_of_the_same_name_is_theirs() {
     assert!(!at("compound").exists() && at("audit").exists());
     let text = fs::read_to_string(at("tidegate-getting-started")).expect("a skill");
     assert!(
-        text.contains("`/tidegate-compound`") && text.contains("skill `verification-before-completion`"),
+        text.contains("skill `tidegate-compound`") && text.contains("skill `verification-before-completion`"),
         "{text}"
     );
     let text = fs::read_to_string(at("retrospective")).expect("a skill");
-    assert!(text.contains("`/tidegate-compound`"), "{text}");
+    assert!(text.contains("skill `tidegate-compound`"), "{text}");
     // The name is free again: it goes back to it.
     fs::remove_file(sandbox.home().join(".claude/commands/compound.md")).expect("our own");
     init(&sandbox, &[]);

@@ -1,16 +1,17 @@
 //! Constraints in the words of the person: sentences of a prompt that forbid, require or limit something.
 //!
 //! ```text
-//! prompt ─ own words ─► sentences ─ a cue word? ─► rules of the language ─► constraint, or it lifts one
+//! prompt ─ own words ─► sentences ─ classifier ─► constraint, or it lifts one
 //! ```
 //!
 //! Text in code, quotations, mails, logs and tags of the host is not the person's. Claude follows a constraint for the
-//! rest of the session, also one that the person never meant. So a cue alone is not enough, and questions, guesses and the
-//! words of others never count. The rules were chosen by the training part of `corpus/constraint`; `cargo xtask
-//! eval-constraints` prints how often they are right on both parts.
+//! rest of the session, also one that the person never meant: a wrong one is worse than a missed one. `cargo xtask
+//! eval-constraints` prints how often the classifier is right on prompts that it was not trained with.
 
+pub mod classifier;
 mod english;
 mod exchange;
+mod follow;
 mod japanese;
 mod leads;
 mod lift;
@@ -22,6 +23,8 @@ use std::ops::Range;
 use crate::feature::knowledge::key_facts;
 use crate::text::cut::cut_to_word;
 use crate::text::japanese::{is_any_kanji, is_hiragana};
+use classifier::Place;
+use follow::Follow;
 use lift::Known;
 
 /// Most characters of a quotation: a longer sentence begins at the clause that limits something.
@@ -70,20 +73,35 @@ impl<'p> OwnWords<'p> {
         })
     }
 
+    /// Each sentence with those around it.
+    pub fn places(&self) -> impl Iterator<Item = Place<'p>> {
+        (0..self.sentences().len()).map(|at| self.place(at))
+    }
+
+    fn place(&self, at: usize) -> Place<'p> {
+        let text = |at: usize| self.sentences().get(at).map(|sentence| sentence.text);
+        Place {
+            before: at.checked_sub(1).and_then(text),
+            sentence: text(at).unwrap_or_default(),
+            after: text(at + 1),
+        }
+    }
+
+    fn is_constraint(&self, at: usize) -> bool {
+        let is_one = || classifier::is_constraint(self.place(at));
+        self.sentences().get(at).is_some_and(|sentence| *sentence.is_constraint.get_or_init(is_one))
+    }
+
     /// The constraints as written, in their order.
     pub fn constraints(&self) -> Vec<&'p str> {
         let mut found = Vec::new();
-        // Other languages have no short list of cues.
-        if self.text.is_ascii() && !english::has_cue(self.text) {
-            return found;
-        }
         let (mut before_is_found, mut in_text) = (false, false);
-        for sentence in self.sentences() {
+        for (at, sentence) in self.sentences().iter().enumerate() {
             // What comes next may tell that the sentence before it was no rule.
-            if before_is_found && takes_back_before(found.last().copied().unwrap_or_default(), sentence) {
+            if before_is_found && self.annuls_before(at) {
                 found.pop();
             }
-            before_is_found = sentence.is_constraint() && !(in_text && is_of_text(sentence.text));
+            before_is_found = self.is_constraint(at) && !(in_text && is_of_text(sentence.text));
             if before_is_found {
                 found.push(sentence.text);
             } else {
@@ -91,6 +109,14 @@ impl<'p> OwnWords<'p> {
             }
         }
         found
+    }
+
+    fn annuls_before(&self, at: usize) -> bool {
+        match follow::follow(self.sentences()[at].text) {
+            Follow::Annuls => true,
+            Follow::AnnulsIfNoRule => !self.is_constraint(at),
+            Follow::Leaves => false,
+        }
     }
 
     /// The constraints of `known` that the person takes back, for good or for this once.
@@ -107,8 +133,8 @@ impl<'p> OwnWords<'p> {
         }
         let known: Vec<Known<'k>> = known.iter().map(|known| Known::new(known.as_ref())).collect();
         let mut before = "";
-        for sentence in self.sentences() {
-            let lifted = lift::lifted_by(&known, sentence.text, before, || sentence.is_constraint());
+        for (at, sentence) in self.sentences().iter().enumerate() {
+            let lifted = lift::lifted_by(&known, sentence.text, before, || self.is_constraint(at));
             if !lifted.is_empty() && lift::is_for_once(sentence.text) {
                 taken.once.extend(lifted.into_iter().map(|constraint| (constraint, sentence.text)));
             } else {
@@ -128,24 +154,9 @@ impl<'p> OwnWords<'p> {
     }
 }
 
-impl Sentence<'_> {
-    fn is_constraint(&self) -> bool {
-        *self.is_constraint.get_or_init(|| is_constraint(self.text))
-    }
-}
-
 /// The constraints of a prompt as written, in their order.
 pub fn find_constraints(prompt: &str) -> Vec<&str> {
     OwnWords::of(prompt).constraints()
-}
-
-fn takes_back_before(before: &str, sentence: &Sentence<'_>) -> bool {
-    match english::follow(sentence.text) {
-        english::Follow::Annuls => true,
-        english::Follow::AnnulsIfNoRule => !sentence.is_constraint(),
-        english::Follow::Describes => english::is_statement(before),
-        english::Follow::Leaves => false,
-    }
 }
 
 /// Whether a sentence belongs to the text that one before it ordered.
@@ -187,7 +198,7 @@ pub fn quotation(sentence: &str) -> String {
     while text.chars().count() > LONGEST {
         let Some(next) = next_clause(text) else { break };
         // The limit is most often at the end, but not in it alone.
-        if !is_constraint(&text[next.clone()]) {
+        if !classifier::is_constraint(Place::alone(&text[next.clone()])) {
             break;
         }
         text = &text[next];
@@ -201,28 +212,6 @@ fn next_clause(text: &str) -> Option<Range<usize>> {
     Some(at..text.len())
 }
 
-pub fn is_constraint(sentence: &str) -> bool {
-    let mut buffer = String::with_capacity(sentence.len() + 16);
-    if is_japanese(sentence) {
-        japanese::normalise(sentence, &mut buffer);
-        return japanese::is_constraint(&buffer);
-    }
-    // A cue is cheaper to look for than the words around it.
-    if sentence.is_ascii() && !english::has_cue(sentence) {
-        return false;
-    }
-    english::normalise(sentence, &mut buffer);
-    english::is_constraint(&english::Words::of(&buffer, sentence))
-        || remark_of(sentence)
-            .is_some_and(|remark| english::begins_with_order(remark) && is_constraint(remark))
-}
-
-/// "Bump it (no new deps please)": what is in the parentheses.
-fn remark_of(sentence: &str) -> Option<&str> {
-    let (_, after) = sentence.split_once('(')?;
-    after.split_once(')').map(|(remark, _)| remark)
-}
-
 /// In a Japanese prompt a whole English sentence is a message or a text of others. A few words are not: "OK, go ahead."
 fn is_pasted_in_other_language(sentence: &str) -> bool {
     const LONGEST: usize = 4;
@@ -231,18 +220,4 @@ fn is_pasted_in_other_language(sentence: &str) -> bool {
 
 fn is_japanese(sentence: &str) -> bool {
     !sentence.is_ascii() && sentence.chars().any(|c| is_hiragana(c) || is_any_kanji(c))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        /// The quick look misses nothing.
-        #[test]
-        fn a_constraint_has_a_cue(text in "(don't|Never|no|ONLY|max\\.|off-limits|keep|touch|it|files|\"x\"|[-,.:;*(')/ ]){1,14}") {
-            prop_assert!(!is_constraint(&text) || english::has_cue(&text), "{text}");
-        }
-    }
 }

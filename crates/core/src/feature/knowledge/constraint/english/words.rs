@@ -1,15 +1,14 @@
 //! A sentence as lower-case words, with a mark between clauses.
 
 use crate::feature::knowledge::constraint::sentences::quotation_end;
-use crate::text::word_list::{among, each_word};
+use crate::text::word_list::each_word;
 
 /// Between clauses.
 pub(super) const CLAUSE: &str = "|";
 
 /// The words of a sentence.
-pub(in super::super) struct Words<'a> {
+pub(super) struct Words<'a> {
     pub(super) words: Vec<&'a str>,
-    pub(super) asks: bool,
     /// A bit for each kind of word that is among them.
     kinds: u64,
 }
@@ -21,7 +20,7 @@ fn kind_of(word: &str) -> u64 {
 }
 
 /// Lower case, with `|` between clauses; code and quotations become `…`, a remark in parentheses is left out.
-pub(in super::super) fn normalise(sentence: &str, to: &mut String) {
+pub(super) fn normalise(sentence: &str, to: &mut String) {
     to.clear();
     let mut at = 0;
     while let Some(c) = sentence[at..].chars().next() {
@@ -60,13 +59,13 @@ pub(in super::super) fn normalise(sentence: &str, to: &mut String) {
 }
 
 impl<'a> Words<'a> {
-    pub(in super::super) fn of(normalised: &'a str, sentence: &str) -> Words<'a> {
+    pub(super) fn of(normalised: &'a str) -> Words<'a> {
         let words: Vec<&str> = normalised
             .split_ascii_whitespace()
             .map(|word| if word == "w/o" { "without" } else { word })
             .collect();
         let kinds = words.iter().fold(0, |kinds, word| kinds | kind_of(word));
-        Words { words, asks: sentence.trim_end().ends_with('?'), kinds }
+        Words { words, kinds }
     }
 
     pub(super) fn at(&self, index: usize) -> &'a str {
@@ -84,56 +83,7 @@ impl<'a> Words<'a> {
         &rest[..end]
     }
 
-    /// The clause before `index`.
-    pub(super) fn head(&self, index: usize) -> &[&'a str] {
-        let head = &self.words[..index];
-        let start = head.iter().rposition(|word| *word == CLAUSE).map_or(0, |at| at + 1);
-        &head[start..]
-    }
-
-    /// Whether only words without content are before `index` in its clause.
-    pub(super) fn opens(&self, index: usize) -> bool {
-        let head = self.head(index);
-        if is_frame(head) {
-            return true;
-        }
-        // "… so no locks", "… but don't change it".
-        let is_link =
-            |at: &usize| head[*at] == "but" || head[*at] == "so" && head.get(at + 1) != Some(&"that");
-        let from = (0..head.len()).rev().find(is_link).map_or(0, |at| at + 1);
-        head[from..].iter().all(|word| among(FILLERS, word))
-            || head == ["from", "now", "on"]
-            || head == ["for", "now"]
-            || head == ["this", "time"]
-    }
-
-    /// In the first clause.
-    pub(super) fn begins_with_clause(&self, index: usize) -> bool {
-        self.head(index).len() == index
-    }
-
-    /// As [`Words::opens`], in the first clause.
-    pub(super) fn begins(&self, index: usize) -> bool {
-        self.words[..index].iter().all(|word| among(FILLERS, word) || *word == CLAUSE)
-    }
-
     pub(super) fn has(&self, list: &str) -> bool {
         each_word(list).any(|listed| self.kinds & kind_of(listed) != 0 && self.words.contains(&listed))
-    }
-}
-
-pub(super) const FILLERS: &str = "please also and then just but so absolutely again ok okay actually kindly really now still oh btw note \
-                       important reminder rule pls plz yes well fine good sure or plus instead remember that however ps fyi finally lastly first \
-                       firstly second secondly third thx thanks obviously of course definitely strictly hey hi claude";
-
-/// "Whatever you do …", "for the next hour …": says when an order holds.
-fn is_frame(head: &[&str]) -> bool {
-    match head {
-        ["whatever", "you", "do"] | ["until", "further", "notice"] | ["until", "i", "say", ..] => true,
-        ["for" | "during" | "until" | "throughout", rest @ ..] => {
-            rest.len() < 7
-                && !rest.iter().any(|word| among("i we it they he she that is are was does do", word))
-        }
-        _ => false,
     }
 }

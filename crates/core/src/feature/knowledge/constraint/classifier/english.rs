@@ -1,0 +1,183 @@
+//! Features of English: words in a row, their classes, words apart, how clauses begin and end.
+
+use super::classes::class_of;
+use super::features::{Collected, Kind, join, join_all};
+use super::{Place, classes};
+use crate::feature::knowledge::constraint::sentences::quotation_end;
+use crate::text::word_list::{Words, among};
+
+/// Longer sentences are judged by their beginning.
+const MOST: usize = 64;
+
+/// Words at the beginning of a clause that do not change what it says.
+const FILLERS: Words = "please also and then just but so absolutely again ok okay actually kindly really now still oh btw note \
+    important reminder rule pls plz yes well fine good sure or plus instead remember that however ps fyi finally lastly first \
+    thanks obviously definitely strictly hey hi claude though although because since";
+
+/// Begin another clause.
+const LINKS: Words = "but and so";
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Word,
+    Filler,
+    Link,
+    Sign,
+}
+
+#[derive(Default)]
+struct Tokens {
+    words: Vec<u32>,
+    roles: Vec<Role>,
+}
+
+impl Tokens {
+    fn of(sentence: &str, most: usize) -> Tokens {
+        let mut tokens = Tokens::default();
+        let mut at = 0;
+        while let Some(c) = sentence[at..].chars().next() {
+            if tokens.words.len() >= most {
+                break;
+            }
+            if let Some(end) = quotation_end(sentence, at) {
+                tokens.class("<quotation>");
+                at = end;
+            } else if is_of_chunk(c) {
+                let rest = &sentence[at..];
+                let length = rest.find(|c| !is_inside_chunk(c)).unwrap_or(rest.len());
+                let chunk = rest[..length].trim_end_matches(['.', '-', '\'', '’']);
+                tokens.chunk(chunk);
+                at += chunk.len().max(c.len_utf8());
+            } else {
+                if matches!(c, ',' | ';' | ':' | '(' | ')' | '—' | '–' | '.' | '!' | '?') {
+                    tokens.push(c as u32, Role::Sign);
+                }
+                at += c.len_utf8();
+            }
+        }
+        tokens
+    }
+
+    fn push(&mut self, word: u32, role: Role) {
+        self.words.push(word);
+        self.roles.push(role);
+    }
+
+    fn class(&mut self, name: &str) {
+        self.push(classes::hash(name.as_bytes()), Role::Word);
+    }
+
+    /// Letters, digits and the signs inside of names and paths.
+    fn chunk(&mut self, chunk: &str) {
+        if chunk.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
+            self.class("0");
+        } else if chunk.contains(['/', '_', '.']) {
+            self.class("<path>");
+        } else {
+            for word in chunk.split('-').filter(|word| !word.is_empty()) {
+                self.word(word);
+            }
+        }
+    }
+
+    fn word(&mut self, word: &str) {
+        let mut buffer = [0; 24];
+        let mut length = 0;
+        for byte in word.bytes().filter(u8::is_ascii_alphanumeric) {
+            // "v2" and "v13" are one word.
+            let byte = if byte.is_ascii_digit() { b'0' } else { byte.to_ascii_lowercase() };
+            if length < buffer.len() && !(byte == b'0' && length > 0 && buffer[length - 1] == b'0') {
+                buffer[length] = byte;
+                length += 1;
+            }
+        }
+        let letters = &buffer[..length];
+        let spelled = std::str::from_utf8(letters).unwrap_or_default();
+        let role = if among(LINKS, spelled) {
+            Role::Link
+        } else if among(FILLERS, spelled) {
+            Role::Filler
+        } else {
+            Role::Word
+        };
+        self.push(classes::hash(letters), role);
+    }
+}
+
+fn is_of_chunk(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '/' | '~' | '@')
+}
+
+fn is_inside_chunk(c: char) -> bool {
+    is_of_chunk(c) || matches!(c, '.' | '-' | '\'' | '’')
+}
+
+/// Returns the number of words.
+pub(super) fn collect(place: Place<'_>, features: &mut Collected) -> usize {
+    let tokens = Tokens::of(place.sentence, MOST);
+    let mark = |sign: char| sign as u32;
+    let words: Vec<u32> =
+        [mark('^')].into_iter().chain(tokens.words.iter().copied()).chain([mark('$')]).collect();
+    let classes: Vec<u32> = words.iter().map(|word| class_of(*word)).collect();
+    for at in 0..words.len() {
+        let (mut row, mut class_row, mut has_class) = (0, 0, false);
+        for (length, (word, class)) in words[at..].iter().zip(&classes[at..]).take(4).enumerate() {
+            row = join(row, *word);
+            class_row = join(class_row, *class);
+            has_class |= word != class;
+            if length < 3 {
+                features.add(Kind::Row, row);
+            }
+            if has_class || length == 3 {
+                features.add(Kind::Classes, class_row);
+            }
+        }
+        for later in classes[at..].iter().take(5).skip(2) {
+            features.add(Kind::Pair, join_all([&classes[at], later]));
+        }
+    }
+    clauses(&tokens, features);
+    if let Some(first) = place.before.and_then(|before| Tokens::of(before, 1).words.first().copied()) {
+        features.add(Kind::Before, u64::from(first));
+    }
+    if let Some(after) = place.after {
+        let next = Tokens::of(after, 2).words;
+        for length in 1..=next.len() {
+            features.add(Kind::After, join_all(&next[..length]));
+        }
+    }
+    tokens.words.len()
+}
+
+fn clauses(tokens: &Tokens, features: &mut Collected) {
+    let mut start = 0;
+    let mut is_first = true;
+    for end in 0..=tokens.words.len() {
+        if tokens.roles.get(end).is_some_and(|role| !matches!(role, Role::Sign | Role::Link)) {
+            continue;
+        }
+        let clause = start..end;
+        start = end + 1;
+        if clause.is_empty() {
+            continue;
+        }
+        let fillers = tokens.roles[clause.clone()].iter().take_while(|role| **role == Role::Filler).count();
+        let core = &tokens.words[clause.start + fillers..clause.end];
+        let (mut row, mut class_row) = (0, 0);
+        for word in core.iter().take(3) {
+            row = join(row, *word);
+            class_row = join(class_row, class_of(*word));
+            features.add(Kind::ClauseStart, row);
+            if row != class_row {
+                features.add(Kind::ClauseStart, class_row);
+            }
+            if is_first {
+                features.add(Kind::FirstStart, class_row);
+            }
+        }
+        let last = core.len().saturating_sub(2);
+        let ending = core[last..].iter().fold(0, |joined, word| join(joined, class_of(*word)));
+        features.add(Kind::ClauseEnd, ending);
+        is_first = false;
+    }
+}

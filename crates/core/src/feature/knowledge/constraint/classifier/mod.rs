@@ -1,0 +1,81 @@
+//! Whether a sentence is a constraint: a linear classifier over hashed features, trained from `corpus/constraint`.
+//!
+//! ```text
+//! sentence and its neighbours ─ tokens ─► features ─ table ─► score ─► is it one?
+//! ```
+//!
+//! Paths, numbers, code and quotations become classes. English and Japanese have a table of weights each, both in
+//! `parameters.bin`. Nothing here depends on the platform, so that `cargo xtask train-constraints` gives the same bytes
+//! everywhere, which `cargo xtask test` checks.
+
+pub mod features;
+pub mod table;
+mod classes;
+mod english;
+mod japanese;
+
+use features::Features;
+use table::WeightTable;
+
+/// Written by `cargo xtask train-constraints --write`.
+static PARAMETERS: &[u8] = include_bytes!("parameters.bin");
+
+/// A sentence of a prompt, and the sentences around it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Place<'p> {
+    pub before: Option<&'p str>,
+    pub sentence: &'p str,
+    pub after: Option<&'p str>,
+}
+
+impl<'p> Place<'p> {
+    pub fn alone(sentence: &'p str) -> Place<'p> {
+        Place { sentence, ..Place::default() }
+    }
+}
+
+/// The threshold is part of the weights.
+pub fn is_constraint(place: Place<'_>) -> bool {
+    let features = Features::of(place);
+    WeightTable::read(PARAMETERS, features.language).is_some_and(|table| table.score(&features) > 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_parameters_can_be_read() {
+        for language in features::LANGUAGES {
+            assert!(WeightTable::read(PARAMETERS, language).is_some(), "{language:?}");
+        }
+        assert!(PARAMETERS.len() < 256 * 1024, "{} bytes in every hook's file", PARAMETERS.len());
+    }
+
+    #[test]
+    fn spelling_does_not_matter() {
+        for (one, other) in [
+            ("Don't touch the fixtures.", "don’t  TOUCH the fixtures."),
+            ("テストは３件まで。", "テストは3件まで。"),
+            ("ＡＰＩは触らないで", "APIは触らないで"),
+        ] {
+            assert_eq!(Features::of(Place::alone(one)), Features::of(Place::alone(other)), "{one}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_judged(text in "(?s).{0,300}") {
+            let place = Place { before: Some(&text), sentence: &text, after: Some(&text) };
+            prop_assert_eq!(is_constraint(place), is_constraint(place));
+        }
+
+        #[test]
+        fn words_and_signs_are_judged(text in "([a-zA-Z`'\"#/._-]{0,12}|[ぁ-んァ-ヶ一-龠、。！？「」]{1,6}|```|\n| |:|\u{3000}){0,60}") {
+            let place = Place::alone(&text);
+            prop_assert_eq!(is_constraint(place), is_constraint(place));
+        }
+    }
+}

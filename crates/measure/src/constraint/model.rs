@@ -1,0 +1,199 @@
+//! Logistic regression over the features of sentences, reduced to the features that matter and written as the table that the
+//! classifier reads.
+
+use std::collections::{BTreeMap, HashMap};
+
+use tidegate_core::feature::activity::classifier::exponential::exp;
+use tidegate_core::feature::knowledge::constraint::OwnWords;
+use tidegate_core::feature::knowledge::constraint::classifier::features::Features;
+use tidegate_core::feature::knowledge::constraint::classifier::table::{BUCKETS, scale, split_hash};
+
+use super::examples::Example;
+use crate::learning::descent::minimise;
+use crate::learning::logarithm::ln;
+
+/// Chosen by cross-validation on the training folders.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Settings {
+    /// The L2 penalty.
+    pub(super) decay: f64,
+    /// The number of features to keep.
+    pub(super) rows: usize,
+    /// The score from which on a sentence is a constraint.
+    pub(super) threshold: f64,
+}
+
+/// A feature must be in this many sentences.
+const LEAST: u32 = 2;
+
+/// Iterations to select features, then to fit their weights.
+const STEPS: [usize; 2] = [60, 150];
+
+/// Where the gradient counts as zero.
+const LEVEL: f64 = 1e-5;
+
+pub(super) struct Sentence {
+    pub(super) features: Features,
+    pub(super) is_constraint: bool,
+}
+
+/// The sentences of a prompt in the person's own words.
+pub(super) fn sentences_of(example: &Example) -> Vec<Sentence> {
+    let own = OwnWords::of(&example.prompt);
+    let among = |labels: &[String], sentence: &str| {
+        let overlaps = |meant: &String| {
+            let start = sentence.as_ptr() as usize - example.prompt.as_ptr() as usize;
+            example
+                .prompt
+                .match_indices(meant.as_str())
+                .any(|(at, meant)| at < start + sentence.len() && start < at + meant.len())
+        };
+        labels.iter().any(overlaps)
+    };
+    own.places()
+        .filter(|place| !among(&example.doubtful, place.sentence))
+        .map(|place| Sentence {
+            features: Features::of(place),
+            is_constraint: among(&example.constraints, place.sentence),
+        })
+        .collect()
+}
+
+/// The classifier identifies a feature by these bits.
+fn feature_key(hash: u32) -> u32 {
+    let (bucket, lower) = split_hash(hash);
+    (bucket as u32) << 16 | u32::from(lower)
+}
+
+pub(super) struct Model {
+    /// Ascending.
+    keys: Vec<u32>,
+    weights: Vec<f64>,
+    bias: f64,
+}
+
+pub(super) fn train_model(sentences: &[&Sentence], settings: &Settings) -> Model {
+    let first = fit_weights(frequent_keys(sentences), sentences, settings, STEPS[0]);
+    let mut order: Vec<usize> = (0..first.keys.len()).collect();
+    order.sort_by(|one, other| {
+        first.weights[*other].abs().total_cmp(&first.weights[*one].abs()).then(one.cmp(other))
+    });
+    order.truncate(settings.rows);
+    order.sort_unstable();
+    let kept = order.into_iter().map(|row| first.keys[row]).collect();
+    fit_weights(kept, sentences, settings, STEPS[1])
+}
+
+fn frequent_keys(sentences: &[&Sentence]) -> Vec<u32> {
+    let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
+    for sentence in sentences {
+        let mut keys: Vec<u32> = sentence.features.hashes.iter().map(|hash| feature_key(*hash)).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        for key in keys {
+            *counts.entry(key).or_default() += 1;
+        }
+    }
+    counts.into_iter().filter(|(_, count)| *count >= LEAST).map(|(key, _)| key).collect()
+}
+
+fn fit_weights(keys: Vec<u32>, sentences: &[&Sentence], settings: &Settings, steps: usize) -> Model {
+    let index: HashMap<u32, u32> = keys.iter().copied().zip(0..).collect();
+    let rows: Vec<Vec<u32>> = sentences
+        .iter()
+        .map(|sentence| {
+            let known = |hash: &u32| index.get(&feature_key(*hash)).copied();
+            sentence.features.hashes.iter().filter_map(known).collect()
+        })
+        .collect();
+    let share = 1.0 / sentences.len() as f64;
+    let count = keys.len();
+    // The last number is the bias, which has no penalty.
+    let mut point = vec![0.0; count + 1];
+    minimise(&mut point, steps, LEVEL, |point, slope| {
+        let mut loss = 0.0;
+        for (slope, weight) in slope.iter_mut().zip(&point[..count]) {
+            *slope = settings.decay * weight;
+            loss += settings.decay * weight * weight / 2.0;
+        }
+        slope[count] = 0.0;
+        for (sentence, row) in sentences.iter().zip(&rows) {
+            let scale = scale(row.len() as u32);
+            let score = point[count] + scale * row.iter().map(|at| point[*at as usize]).sum::<f64>();
+            let likelihood = 1.0 / (1.0 + exp(if sentence.is_constraint { -score } else { score }));
+            loss -= share * ln(likelihood.max(1e-300));
+            let sign = if sentence.is_constraint { -1.0 } else { 1.0 };
+            let error = share * sign * (1.0 - likelihood);
+            for at in row {
+                slope[*at as usize] += scale * error;
+            }
+            slope[count] += error;
+        }
+        loss
+    });
+    let bias = point[count];
+    point.truncate(count);
+    Model { keys, weights: point, bias }
+}
+
+impl Model {
+    /// A section of the parameter file.
+    pub(super) fn encode(&self, threshold: f64) -> Vec<u8> {
+        let largest = self.weights.iter().fold(1e-9_f64, |largest, weight| largest.max(weight.abs()));
+        let unit = largest / 127.0;
+        let mut bytes = Vec::new();
+        bytes.extend((self.keys.len() as u32).to_le_bytes());
+        bytes.extend(unit.to_le_bytes());
+        bytes.extend((self.bias - threshold).to_le_bytes());
+        let mut keys = self.keys.iter().peekable();
+        let mut start = 0_u16;
+        for bucket in 0..=BUCKETS as u32 {
+            bytes.extend(start.to_le_bytes());
+            while keys.next_if(|key| **key >> 16 == bucket).is_some() {
+                start += 1;
+            }
+        }
+        for key in &self.keys {
+            bytes.extend((*key as u16).to_le_bytes());
+        }
+        bytes.extend(self.weights.iter().map(|weight| ((weight / unit).round() as i8).cast_unsigned()));
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tidegate_core::feature::knowledge::constraint::classifier::table::WeightTable;
+
+    use super::*;
+
+    #[test]
+    fn the_table_says_what_was_learned() {
+        let rows = [
+            ("Don't touch the tests. Add a button.", "Don't touch the tests."),
+            ("Don't touch the docs. Add a page.", "Don't touch the docs."),
+        ];
+        let sentences: Vec<Sentence> = rows
+            .iter()
+            .flat_map(|(prompt, meant)| {
+                let example = Example {
+                    prompt: (*prompt).to_owned(),
+                    constraints: vec![(*meant).to_owned()],
+                    doubtful: Vec::new(),
+                };
+                sentences_of(&example)
+            })
+            .collect();
+        assert_eq!(
+            sentences.iter().map(|sentence| sentence.is_constraint).collect::<Vec<_>>(),
+            [true, false, true, false]
+        );
+        let settings = Settings { decay: 1e-4, rows: 1000, threshold: 0.0 };
+        let bytes = train_model(&sentences.iter().collect::<Vec<_>>(), &settings).encode(0.0);
+        let (table, rest) = WeightTable::section(&bytes).expect("a table");
+        assert!(rest.is_empty());
+        for sentence in &sentences {
+            assert_eq!(table.score(&sentence.features) > 0.0, sentence.is_constraint);
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! What training a classifier needs.
+
+pub(crate) mod descent;
+pub(crate) mod logarithm;
