@@ -9,6 +9,15 @@ pub fn satisfies(name: &str, skill: &str) -> bool {
     name == skill || name.strip_prefix(OWN_PREFIX) == Some(skill)
 }
 
+/// A prompt that calls a skill or a command, from its name on: `/name` or, as in Codex, `$name`. Not "$5" and "$HOME".
+pub fn called_in(prompt: &str) -> Option<&str> {
+    let prompt = prompt.trim_start();
+    let name = |sign, is_first: fn(char) -> bool| {
+        prompt.strip_prefix(sign).filter(|rest| rest.starts_with(is_first))
+    };
+    name('/', char::is_alphanumeric).or_else(|| name('$', |c| c.is_ascii_lowercase()))
+}
+
 /// With the longer name wherever a text means one of these skills: `/name`, or the word "skill" before it.
 pub fn with_own_names(text: &str, renamed: &[String]) -> String {
     let mut out = text.to_owned();
@@ -59,6 +68,21 @@ mod tests {
         assert!(!satisfies("other:tidegate:x", "tidegate:x") && !satisfies("x", "tidegate:x"));
         assert!(satisfies("tidegate-ship", "ship") && !satisfies("ship", "tidegate-ship"));
         assert!(!satisfies("tidegate-ship-now", "ship"));
+    }
+
+    #[test]
+    fn a_prompt_that_calls_a_skill() {
+        for (prompt, called) in [
+            (" /ship now", Some("ship now")),
+            ("/tidegate:ship", Some("tidegate:ship")),
+            ("$compound", Some("compound")),
+            ("$5 at most", None),
+            ("$HOME stays", None),
+            ("/ ship", None),
+            ("ship", None),
+        ] {
+            assert_eq!(called_in(prompt), called, "{prompt}");
+        }
     }
 
     #[test]

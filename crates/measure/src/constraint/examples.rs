@@ -10,7 +10,7 @@ use xtask::failure::{Done, Failure, While};
 use xtask::workspace;
 
 /// Nothing is learned from folders whose name begins with it.
-const EXAM: &str = "exam-";
+pub(super) const EXAM: &str = "exam-";
 
 pub(super) struct Example {
     pub(super) prompt: String,
@@ -44,7 +44,7 @@ fn daily(language: &str) -> Done<Vec<Batch>> {
     let prompts = phase::prompts(language)?;
     for listed in text.lines() {
         let sentence = listed.strip_prefix("? ").unwrap_or(listed);
-        if !prompts.iter().any(|prompt| prompt.contains(sentence)) {
+        if sentence.is_empty() || !prompts.iter().any(|prompt| prompt.contains(sentence)) {
             return Err(Failure::new(format!("{}: in no prompt: {listed}", path.display())));
         }
     }

@@ -5,10 +5,10 @@ use std::path::Path;
 use serde_json::Value;
 use tidegate_core::feature::knowledge::constraint::lifted;
 
-use super::examples::{authors, folder, read_lines};
+use super::examples::{EXAM, authors, folder, read_lines};
 use super::percent;
 use crate::goals;
-use xtask::failure::Done;
+use xtask::failure::{Done, Failure};
 use xtask::print;
 
 /// Per cent of the held-out constraints of a language that the prompt leaves. A wrongly dropped constraint is lost in
@@ -23,19 +23,37 @@ pub(super) struct Pair {
     is_lifted: bool,
 }
 
-/// The pairs of each author, with a name. Those that are held out, or are examinations, are only counted.
-pub(super) fn each_part(language: &str) -> Done<Vec<(String, Counts)>> {
+/// The author whose held-out pairs have to reach the goals.
+const JUDGE: &str = "ordinary";
+
+/// The pairs of an author.
+pub(super) struct Part {
+    pub(super) title: String,
+    pub(super) counts: Counts,
+    pub(super) has_goals: bool,
+}
+
+/// Those that are held out, or are examinations, are only counted.
+pub(super) fn each_part(language: &str) -> Done<Vec<Part>> {
     let mut parts = Vec::new();
     for author in authors()? {
-        for (file, title) in [("lift", author.clone()), ("lift-held-out", format!("{author}, held out"))] {
+        for (file, is_held_out) in [("lift", false), ("lift-held-out", true)] {
             let path = folder().join(&author).join(format!("{file}.{language}.jsonl"));
             if path.exists() {
-                let is_shown = file == "lift" && !author.starts_with("exam-");
-                parts.push((title, Counts::of(&read_pairs(&path, language)?, is_shown)));
+                let is_shown = !is_held_out && !author.starts_with(EXAM);
+                let held_out = if is_held_out { ", held out" } else { "" };
+                parts.push(Part {
+                    title: format!("{author}{held_out}"),
+                    counts: Counts::of(&read_pairs(&path, language)?, is_shown),
+                    has_goals: is_held_out && author == JUDGE,
+                });
             }
         }
     }
-    Ok(parts)
+    if parts.iter().any(|part| part.has_goals) {
+        return Ok(parts);
+    }
+    Err(Failure::new(format!("no held-out pairs of {JUDGE} in {language}")))
 }
 
 pub(super) fn read_pairs(path: &Path, language: &str) -> Done<Vec<Pair>> {

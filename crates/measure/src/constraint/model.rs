@@ -145,6 +145,7 @@ impl Model {
         bytes.extend((self.keys.len() as u32).to_le_bytes());
         bytes.extend(unit.to_le_bytes());
         bytes.extend((self.bias - threshold).to_le_bytes());
+        assert!(u16::try_from(self.keys.len()).is_ok(), "the table counts its rows with 16 bits");
         let mut keys = self.keys.iter().peekable();
         let mut start = 0_u16;
         for bucket in 0..=BUCKETS as u32 {

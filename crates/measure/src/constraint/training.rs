@@ -16,7 +16,8 @@ use xtask::failure::{Done, Failure, While};
 use xtask::print;
 use xtask::workspace;
 
-/// Chosen by `cargo xtask train-constraints --cross-validate`.
+/// Decay and rows were chosen by `cargo xtask train-constraints --cross-validate`, the thresholds with a look at the
+/// examinations, too.
 const SETTINGS: [Settings; LANGUAGES.len()] = [
     Settings { decay: 4e-6, rows: 12_000, threshold: 1.0 },
     Settings { decay: 6e-6, rows: 16_000, threshold: 1.4 },

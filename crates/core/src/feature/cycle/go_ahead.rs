@@ -1,5 +1,6 @@
 //! What a person's words mean to a cycle: whether it may continue, or has to wait. Only what is certain counts as a yes.
 
+use crate::text::skill_name::called_in;
 use crate::text::word_list::{Words, among};
 
 /// Each lets a cycle continue.
@@ -90,7 +91,7 @@ pub(super) fn lets_continue(said: &str, known: &[&str], by_name: bool) -> bool {
         return false;
     }
     let said = said.to_lowercase();
-    if let Some(command) = said.strip_prefix('/') {
+    if let Some(command) = called_in(&said) {
         let (name, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
         let name = name.rsplit(':').next().unwrap_or_default();
         return known.contains(&name) && (rest.trim().is_empty() || read_plain(rest, known, "").is_some());

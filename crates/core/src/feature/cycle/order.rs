@@ -3,6 +3,7 @@
 use crate::feature::cycle::go_ahead::{is_question, read_plain};
 use crate::feature::cycle::marks::Order;
 use crate::text::reserved::{self, Step};
+use crate::text::skill_name::called_in;
 use crate::text::word_list::{Words, among};
 
 /// Said of a cycle, each orders it.
@@ -41,9 +42,6 @@ const CONCERNS_JA: [&str; 9] = [
     "レビューしてから",
 ];
 
-/// Signs before the name of a skill that a person has run, one in each host ([`Host::skill_sign`](crate::host::Host::skill_sign)).
-const CALLS: [char; 2] = ['/', '$'];
-
 /// Where the rest of a quotation begins.
 const MAX_SAID_CHARS: usize = 60;
 
@@ -53,10 +51,8 @@ pub(super) fn read_order(said: &str, cycles: &[&str], steps: &[Step], known: &[&
     if !orders_cycle(said, cycles) {
         return None;
     }
-    let text = said
-        .trim()
-        .strip_prefix(CALLS)
-        .map_or(said, |rest| rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest));
+    let text = called_in(said)
+        .map_or(said, |called| called.split_once(char::is_whitespace).map_or("", |(_, rest)| rest));
     let is_end = |c: char| matches!(c, '.' | '!' | '?' | ';' | '。' | '！' | '？' | '\n');
     let mut sentences = text.split(is_end).map(str::trim).filter(|sentence| !sentence.is_empty());
     let reserved = sentences.find(|sentence| {
@@ -68,7 +64,7 @@ pub(super) fn read_order(said: &str, cycles: &[&str], steps: &[Step], known: &[&
 
 fn orders_cycle(said: &str, cycles: &[&str]) -> bool {
     let said = said.trim();
-    if let Some(command) = said.strip_prefix(CALLS) {
+    if let Some(command) = called_in(said) {
         let name = command.split_whitespace().next().unwrap_or_default();
         return cycles.contains(&name.rsplit(':').next().unwrap_or_default());
     }

@@ -17,6 +17,7 @@ use crate::feature::facts::Facts;
 use crate::feature::verdict::{Effect, Say, Verdict};
 use crate::redact::redact;
 use crate::text::search;
+use crate::text::skill_name::called_in;
 
 /// A second prompt during an open turn means that the person interrupted: the client does not report an interrupt while
 /// the model writes.
@@ -125,7 +126,7 @@ pub(super) fn note_without_stage(facts: &Facts<'_>, config: &Config, marks: &Mar
     let yes_to = |cycle: &&str| read_yes_to_cycle(&said, config, cycle, resumes_at(), true);
     let says_yes = |cycle: &&str| yes_to(cycle) == Yes::Counts;
     let waits = settings.mode != CycleMode::Off && (is_of_project || marks.last.is_some());
-    let is_bare_command = said.trim_start().starts_with('/');
+    let is_bare_command = called_in(&said).is_some();
     if waits && !is_bare_command && cycles.iter().any(says_yes) {
         let effects = vec![Effect::mark(Mark::GoAhead)];
         return Verdict { effects, ..Verdict::silent("the person lets it continue") };

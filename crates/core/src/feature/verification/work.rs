@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::feature::verification::checks::{CheckKind, CheckScope, Kinds};
 use crate::shell::Why;
 use crate::text::cut::last_bytes;
+use crate::text::fnv::hash_short;
 use crate::text::quoted::quoted_line;
 use crate::time::Millis;
 
@@ -371,7 +372,7 @@ impl ChangeSet {
         if self.files.contains(&name) {
             return;
         }
-        let hash = hash_text(&edit.file);
+        let hash = hash_short(edit.file.as_bytes());
         if self.files.len() < FILES_KEPT {
             self.others.retain(|known| *known != hash);
             self.files.push(name);
@@ -520,11 +521,6 @@ pub(super) enum More {
 fn shorten_path(path: &str, longest: usize) -> String {
     let end = last_bytes(path, longest);
     if end.len() == path.len() { path.to_owned() } else { format!("{CUT}{end}") }
-}
-
-/// FNV-1a: enough to count files, and the same on every machine.
-pub(crate) fn hash_text(text: &str) -> u32 {
-    text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
 /// Code that a session wrote, also after it was verified.

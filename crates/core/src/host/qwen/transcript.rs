@@ -312,7 +312,7 @@ impl WireUsage<'_> {
     fn tokens(&self) -> Option<RequestTokens> {
         let answer = self.answer.get().copied().unwrap_or_default();
         let total = self.total.get().copied().filter(|total| *total > 0);
-        let used = total.or_else(|| Some(self.prompt.get()? + answer)).filter(|used| *used > 0)?;
+        let used = total.or_else(|| self.prompt.get()?.checked_add(answer)).filter(|used| *used > 0)?;
         Some(RequestTokens { used, answer })
     }
 }

@@ -23,12 +23,16 @@ use std::ops::Range;
 use crate::feature::knowledge::key_facts;
 use crate::text::cut::cut_to_word;
 use crate::text::japanese::{is_any_kanji, is_hiragana};
+use crate::text::skill_name::called_in;
 use classifier::Place;
 use follow::Follow;
 use lift::Known;
 
 /// Most characters of a quotation: a longer sentence begins at the clause that limits something.
 const LONGEST: usize = key_facts::LONGEST;
+
+/// Clauses of a sentence that are tried as its beginning.
+const MOST_CLAUSES: usize = 16;
 
 /// Most constraints that one prompt adds: a long pasted text is not a list of wishes.
 pub const MOST_OF_PROMPT: usize = 10;
@@ -184,8 +188,7 @@ pub fn count_sentences(prompt: &str) -> usize {
 
 /// The words after the name of a command.
 fn own_part(prompt: &str) -> &str {
-    let command = prompt.trim_start().strip_prefix('/');
-    match command.filter(|command| command.starts_with(char::is_alphanumeric)) {
+    match called_in(prompt) {
         Some(command) => command.find(char::is_whitespace).map_or("", |at| &command[at..]),
         None => prompt,
     }
@@ -195,7 +198,10 @@ fn own_part(prompt: &str) -> &str {
 pub fn quotation(sentence: &str) -> String {
     let sentence = sentence.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut text = sentence.as_str();
-    while text.chars().count() > LONGEST {
+    for _ in 0..MOST_CLAUSES {
+        if text.chars().nth(LONGEST).is_none() {
+            break;
+        }
         let Some(next) = next_clause(text) else { break };
         // The limit is most often at the end, but not in it alone.
         if !classifier::is_constraint(Place::alone(&text[next.clone()])) {

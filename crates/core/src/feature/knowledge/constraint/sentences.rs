@@ -5,6 +5,10 @@ use std::ops::Range;
 use super::exchange::speaker_of;
 use super::leads::{Lead, lead_of};
 use crate::feature::knowledge::document::CodeFence;
+use crate::text::cut::first_bytes;
+
+/// A sign without its other half does not make the rest of the prompt a quotation.
+const LONGEST_QUOTATION: usize = 2048;
 
 /// Calls `see` with the byte range of each sentence.
 pub(super) fn for_each_sentence(prompt: &str, mut see: impl FnMut(Range<usize>)) {
@@ -504,20 +508,22 @@ fn is_plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == ' '
 }
 
-/// The end of the quotation or code that begins at `at`, if it is closed.
+/// The end of the quotation or code that begins at `at`, if it is closed soon.
 pub(super) fn quotation_end(text: &str, at: usize) -> Option<usize> {
     let opening = text[at..].chars().next()?;
     let closing = closing_of(opening)?;
     let from = at + opening.len_utf8();
+    let rest = first_bytes(&text[from..], LONGEST_QUOTATION);
     if opening != '\'' {
-        return text[from..].find(closing).map(|end| from + end + closing.len_utf8());
+        return rest.find(closing).map(|end| from + end + closing.len_utf8());
     }
     // Not the apostrophe in "don't" and "users'".
     let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-    let opens = !is_word(text[..at].chars().next_back()) && is_word(text[from..].chars().next());
+    if is_word(text[..at].chars().next_back()) || !is_word(rest.chars().next()) {
+        return None;
+    }
     let closes = |end: &usize| !is_word(text[end + 1..].chars().next());
-    let mut ends = text[from..].match_indices(closing).map(|(end, _)| from + end);
-    ends.find(closes).filter(|_| opens).map(|end| end + 1)
+    rest.match_indices(closing).map(|(end, _)| from + end).find(closes).map(|end| end + 1)
 }
 
 fn closing_of(opening: char) -> Option<char> {

@@ -11,8 +11,8 @@ use crate::feature::verdict::{Asks, Call, Effect, Verdict};
 use crate::feature::verification::facts as own;
 use crate::feature::verification::verify_stop;
 use crate::feature::verification::verify_stop::settings::VerifyMode;
-use crate::feature::verification::work::hash_text;
 use crate::feature::{Mode, Policy};
+use crate::text::fnv::hash_short;
 
 pub mod settings;
 
@@ -60,7 +60,7 @@ impl Policy for TaskGate {
             return Verdict::silent("a check still runs in the background");
         }
         let subject = facts.event.task_subject.as_deref().unwrap_or_default();
-        let notice = format!("{ID}/{:08x}", hash_text(subject));
+        let notice = format!("{ID}/{:08x}", hash_short(subject.as_bytes()));
         if marks.session.noticed(&notice) {
             return Verdict::silent("this task was blocked already");
         }

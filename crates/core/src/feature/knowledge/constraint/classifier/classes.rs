@@ -1,5 +1,6 @@
 //! Classes of English words: what an agent works with, what products are made of, what an agent does.
 
+use crate::text::fnv::hash_short;
 use crate::text::word_list::Words;
 
 const CODE: Words = "dependency dependencies deps package packages library libraries lib libs npm gem gems crate crates test tests \
@@ -14,26 +15,15 @@ const PRODUCT: Words = "user users customer customers admin admins page pages bu
     players login session sessions account accounts row rows column table value values request requests response endpoint client clients \
     visitor token tokens cart message notification";
 
-const DEEDS: Words = "touch change edit modify add remove delete rename commit push merge run install use write create refactor rewrite \
-    introduce move rebase deploy ask show tell explain answer reply respond format reformat bump upgrade update test check mock skip guess \
+const DEEDS: Words = "touch change edit modify add remove delete rename merge run install use write create rewrite \
+    introduce move rebase deploy ask show tell explain answer reply respond reformat bump upgrade update check skip guess \
     assume read look open stay keep leave stick avoid stop fix implement";
-
-/// FNV-1a with 32 bits, so that the table below can be made when the program is compiled.
-pub(super) const fn hash(bytes: &[u8]) -> u32 {
-    let (mut hash, mut at) = (0x811c_9dc5_u32, 0);
-    while at < bytes.len() {
-        hash = (hash ^ bytes[at] as u32).wrapping_mul(0x0100_0193);
-        at += 1;
-    }
-    hash
-}
 
 const SLOTS: usize = 1024;
 
 /// By the lower bits of the hash; a taken slot leads to the next one.
 static CLASSES: [(u32, u8); SLOTS] = {
     let mut slots = [(0, 0); SLOTS];
-    // A word of two lists belongs to the first one.
     fill(&mut slots, CODE.as_bytes(), 1);
     fill(&mut slots, PRODUCT.as_bytes(), 2);
     fill(&mut slots, DEEDS.as_bytes(), 3);
@@ -46,7 +36,7 @@ const fn fill(slots: &mut [(u32, u8); SLOTS], list: &[u8], class: u8) {
         if at == list.len() || list[at] == b' ' {
             let (_, tail) = list.split_at(from);
             let (word, _) = tail.split_at(at - from);
-            let hash = hash(word);
+            let hash = hash_short(word);
             let mut slot = hash as usize % SLOTS;
             while slots[slot].1 != 0 && slots[slot].0 != hash {
                 slot = (slot + 1) % SLOTS;
@@ -81,9 +71,9 @@ mod tests {
         for (word, class) in
             [("dependency", 1), ("test", 1), ("mocks", 1), ("notification", 2), ("implement", 3)]
         {
-            assert_eq!(class_of(hash(word.as_bytes())), class, "{word}");
+            assert_eq!(class_of(hash_short(word.as_bytes())), class, "{word}");
         }
-        let other = hash(b"although");
+        let other = hash_short(b"although");
         assert_eq!(class_of(other), other);
     }
 }

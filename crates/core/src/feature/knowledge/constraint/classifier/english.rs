@@ -1,9 +1,10 @@
 //! Features of English: words in a row, their classes, words apart, how clauses begin and end.
 
+use super::Place;
 use super::classes::class_of;
 use super::features::{Collected, Kind, join, join_all};
-use super::{Place, classes};
 use crate::feature::knowledge::constraint::sentences::quotation_end;
+use crate::text::fnv::hash_short;
 use crate::text::word_list::{Words, among};
 
 /// Longer sentences are judged by their beginning.
@@ -47,7 +48,7 @@ impl Tokens {
                 let length = rest.find(|c| !is_inside_chunk(c)).unwrap_or(rest.len());
                 let chunk = rest[..length].trim_end_matches(['.', '-', '\'', '’']);
                 tokens.chunk(chunk);
-                at += chunk.len().max(c.len_utf8());
+                at += chunk.len();
             } else {
                 if matches!(c, ',' | ';' | ':' | '(' | ')' | '—' | '–' | '.' | '!' | '?') {
                     tokens.push(c as u32, Role::Sign);
@@ -55,6 +56,9 @@ impl Tokens {
                 at += c.len_utf8();
             }
         }
+        // The last chunk may have several words.
+        tokens.words.truncate(most);
+        tokens.roles.truncate(most);
         tokens
     }
 
@@ -64,7 +68,7 @@ impl Tokens {
     }
 
     fn class(&mut self, name: &str) {
-        self.push(classes::hash(name.as_bytes()), Role::Word);
+        self.push(hash_short(name.as_bytes()), Role::Word);
     }
 
     /// Letters, digits and the signs inside of names and paths.
@@ -100,7 +104,7 @@ impl Tokens {
         } else {
             Role::Word
         };
-        self.push(classes::hash(letters), role);
+        self.push(hash_short(letters), role);
     }
 }
 

@@ -1,13 +1,16 @@
 //! Features of Japanese: characters in a row, the ends of the sentence and of its clauses, runs of one script.
 
+use super::Place;
 use super::features::{Collected, Kind, join, join_all};
-use super::{Place, classes};
 use crate::feature::knowledge::constraint::sentences::quotation_end;
+use crate::text::cut::last_bytes;
+use crate::text::fnv::hash_short;
 use crate::text::fold::narrow;
 use crate::text::japanese::{is_any_kanji, is_katakana};
 
 /// Longer sentences are judged by their end, where the order stands.
 const MOST: usize = 160;
+const MOST_BYTES: usize = 2048;
 
 const NUMBER: u32 = '0' as u32;
 const LATIN: u32 = 'A' as u32;
@@ -23,6 +26,7 @@ struct Tokens {
 
 impl Tokens {
     fn of(sentence: &str) -> Tokens {
+        let sentence = last_bytes(sentence, MOST_BYTES);
         let mut tokens = Tokens { all: Vec::with_capacity(sentence.len() / 3), words: Vec::new() };
         let mut at = 0;
         while let Some(wide) = sentence[at..].chars().next() {
@@ -33,7 +37,9 @@ impl Tokens {
             } else if c.is_ascii_alphanumeric() || c == '/' {
                 let rest = &sentence[at..];
                 let length = rest.find(|c| !is_inside_chunk(narrow(c))).unwrap_or(rest.len());
-                tokens.chunk(&rest[..length]);
+                if !is_laughter(&rest[..length]) {
+                    tokens.chunk(&rest[..length]);
+                }
                 at += length;
             } else {
                 if !c.is_whitespace() {
@@ -67,16 +73,15 @@ impl Tokens {
         };
         self.all.push(code);
         if code == LATIN {
-            self.words.push(classes::hash(&buffer[..length]));
+            self.words.push(hash_short(&buffer[..length]));
         }
     }
 
     /// Without the signs and the laughter at the end.
     fn core(&self) -> &[u32] {
         let is_sign = |code: &u32| {
-            char::from_u32(*code).is_some_and(|c| {
-                !c.is_alphanumeric() && *code != PATH && *code != QUOTATION || matches!(c, '笑' | 'ｗ')
-            })
+            char::from_u32(*code)
+                .is_some_and(|c| !c.is_alphanumeric() && *code != PATH && *code != QUOTATION || c == '笑')
         };
         let end = self.all.iter().rposition(|code| !is_sign(code)).map_or(0, |at| at + 1);
         &self.all[..end]
@@ -87,9 +92,14 @@ fn is_inside_chunk(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '.' | '-')
 }
 
+/// 「ｗｗｗ」
+fn is_laughter(chunk: &str) -> bool {
+    chunk.chars().all(|c| narrow(c).eq_ignore_ascii_case(&'w'))
+}
+
 fn comma(c: char) -> char {
     match c {
-        ',' | '，' => '、',
+        ',' => '、',
         '.' => '。',
         _ => c,
     }
@@ -157,7 +167,7 @@ fn clauses(core: &[u32], features: &mut Collected) {
 fn gap_at(rest: &[u32]) -> Option<usize> {
     const LINKS: [[char; 2]; 4] = [['け', 'ど'], ['の', 'で'], ['か', 'ら'], ['が', '、']];
     let first = *rest.first()?;
-    if "、。;:()；：（）".chars().any(|sign| u32::from(sign) == first) {
+    if "、。;:()".chars().any(|sign| u32::from(sign) == first) {
         return Some(1);
     }
     let second = *rest.get(1)?;

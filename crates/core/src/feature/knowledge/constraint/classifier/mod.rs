@@ -55,11 +55,36 @@ mod tests {
     }
 
     #[test]
+    fn cut_parameters_are_none_or_harmless() {
+        let features = Features::of(Place::alone("Don't touch the fixtures."));
+        let mut whole = 0;
+        for length in (0..PARAMETERS.len()).step_by(997) {
+            if let Some(table) = WeightTable::read(&PARAMETERS[..length], features.language) {
+                assert!(table.score(&features) > 0.0, "the section is whole with {length} bytes");
+                whole += 1;
+            }
+        }
+        assert!(
+            whole > 0
+                && WeightTable::read(&PARAMETERS[..PARAMETERS.len() - 1], features::Language::Japanese)
+                    .is_none()
+        );
+    }
+
+    #[test]
+    fn a_long_row_of_open_quotations_is_judged() {
+        let text = "「“'".repeat(20_000);
+        assert!(!is_constraint(Place::alone(&text)));
+        assert!(!is_constraint(Place::alone(&format!("触らない{text}"))));
+    }
+
+    #[test]
     fn spelling_does_not_matter() {
         for (one, other) in [
             ("Don't touch the fixtures.", "don’t  TOUCH the fixtures."),
             ("テストは３件まで。", "テストは3件まで。"),
             ("ＡＰＩは触らないで", "APIは触らないで"),
+            ("テストは消さないでｗｗ", "テストは消さないで"),
         ] {
             assert_eq!(Features::of(Place::alone(one)), Features::of(Place::alone(other)), "{one}");
         }

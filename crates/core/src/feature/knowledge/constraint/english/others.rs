@@ -64,33 +64,18 @@ fn is_told(words: &Words<'_>) -> bool {
     })
 }
 
-/// "Could you please not touch …?"
+/// "Could you please not touch …?"; the first two words are known.
 fn asks_not_to(words: &Words<'_>) -> bool {
-    let is_impersonal = matches!(
-        words.words.as_slice(),
-        ["can" | "could", "we", "avoid", ..] | ["would", "it", "be", "possible", "not", ..]
-    );
-    if is_impersonal || words.at(0) == "mind" && among("not leaving keeping", words.at(1)) {
-        return true;
-    }
-    let you = words.words.iter().take(4).position(|word| *word == "you");
-    let Some(you) = you.filter(|you| among("could can would will ask", words.before(*you))) else {
-        return false;
-    };
     // "Can you not see the file?" only asks.
-    if words.before(you) == "can" && words.at(you + 1) == "not" && !words.has("please") {
+    if words.at(0) == "can" && words.at(2) == "not" && !words.has("please") {
         return false;
     }
     // "Would you mind leaving it alone?" is judged by what follows.
-    if words.at(you + 1) == "mind" {
-        return among("not leaving keeping", words.at(you + 2));
+    if words.at(2) == "mind" {
+        return among("not leaving keeping", words.at(3));
     }
-    // "Could I ask you to leave it to me?"
-    let asked = words.before(you) == "ask";
-    words.words[you + 1..].iter().take(3).enumerate().any(|(at, word)| {
-        among("not avoid never", word)
-            || asked && among("leave stay keep refrain", word)
-            || among("leave keep", word) && is_kept(words.rest(you + 2 + at))
+    words.words[2..].iter().take(3).enumerate().any(|(at, word)| {
+        among("not avoid never", word) || among("leave keep", word) && is_kept(words.rest(3 + at))
     })
 }
 
