@@ -25,6 +25,10 @@ $ tidegate uninstall --host codex
 every agent. `doctor` checks each agent that has Tidegate's hooks. It fails if the program of the hooks is missing, if hooks are
 gone or there twice, and if the agent does not run them.
 
+A session of another agent is named after it: `codex.ID` in `status`, `log` and the journal. Two agents may use the same id, and share
+nothing then. `--session ID` finds it by the agent's own id, too. Messages name the agent and its commands: the skill `compound` is
+`$compound` in Codex and `/compound` elsewhere, and `/compact` is `/compress` in Qwen Code.
+
 ## What works where
 
 Made from the program's own table. Tests on the real Codex, Copilot CLI and Qwen Code show the gates for edits and \"done\", checks,
@@ -46,8 +50,11 @@ Tested with Codex 0.166.0.
 - Codex runs no hook while `hooks = false` is in `[features]`. It refuses a whole `hooks.json` for one key that it does not
   know, or that comes twice. `doctor` names both, and `init` does not write into such a file.
 - One patch may edit several files: a denial is for all of them.
-- A patch in a command line (`apply_patch <<'EOF'`) waits for the same skills. Codex applies it itself and reports no end: Tidegate
-  reads from the session's file that it was applied. Paths in it count from the session's folder until then.
+- A patch that is written out in a command line (`apply_patch <<'EOF'`) waits for the same skills. Codex applies it itself and reports
+  no end: Tidegate reads from the session's file that it was applied. Paths in it count from the folder in which the call runs.
+- A patch that fails half-way has no end either. Files that it wrote before are edits that need a check.
+- In a linked worktree Codex reads the hooks of the main checkout, and only if the worktree has a `.codex` folder. Install them in the
+  main checkout; `doctor` says what is missing.
 - A skill counts after the model has printed the whole file. Its first lines are not enough.
 - Codex does not tell its hooks how a command ended. Tidegate reads the exit status, the window and the tokens from the session's
   file. A status counts only for the same command line in the same conversation. One that is not there is unknown, and verifies
@@ -62,7 +69,8 @@ Tested with Codex 0.166.0.
 Tested with Copilot CLI 1.0.102.
 
 - Hooks go to `.github/hooks/tidegate.json` of the project or to `hooks/tidegate.json` of your `~/.copilot` (`COPILOT_HOME`), the skills
-  to `skills` next to `hooks`. Copilot runs a project's hooks only in a folder that you trust.
+  to `skills` next to `hooks`. Copilot runs a project's hooks only in a folder that you trust, or
+  with `--trust-folder`. `doctor` reads `trustedFolders` in `~/.copilot/config.json`, and fails until the folder is in it.
 - **If the program is missing, Copilot denies every edit**: it takes each hook that fails for a denial. Run `tidegate uninstall --host
   copilot` before you delete the program. `doctor` says so if it is gone. The entries start the program without a shell, which no
   other agent can misread, so they have no way to pass by themselves.
