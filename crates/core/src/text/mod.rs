@@ -22,4 +22,5 @@ pub mod stem;
 pub mod terminal;
 pub mod tokens;
 pub mod word_list;
+pub mod wrapped;
 pub mod yaml;

@@ -2,9 +2,11 @@
 //! classifier reads.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 
 use tidegate_core::feature::activity::classifier::exponential::exp;
 use tidegate_core::feature::knowledge::constraint::OwnWords;
+use tidegate_core::feature::knowledge::constraint::classifier::clauses::clauses;
 use tidegate_core::feature::knowledge::constraint::classifier::features::Features;
 use tidegate_core::feature::knowledge::constraint::classifier::table::{BUCKETS, scale, split_hash};
 
@@ -35,26 +37,46 @@ const LEVEL: f64 = 1e-5;
 pub(super) struct Sentence {
     pub(super) features: Features,
     pub(super) is_constraint: bool,
+    pub(super) clauses: Vec<Clause>,
+}
+
+pub(super) struct Clause {
+    pub(super) features: Features,
+    /// Unknown where the whole sentence was labelled.
+    pub(super) is_constraint: Option<bool>,
 }
 
 /// The sentences of a prompt in the person's own words.
 pub(super) fn sentences_of(example: &Example) -> Vec<Sentence> {
-    let own = OwnWords::of(&example.prompt);
-    let among = |labels: &[String], sentence: &str| {
-        let overlaps = |meant: &String| {
-            let start = sentence.as_ptr() as usize - example.prompt.as_ptr() as usize;
-            example
-                .prompt
-                .match_indices(meant.as_str())
-                .any(|(at, meant)| at < start + sentence.len() && start < at + meant.len())
-        };
-        labels.iter().any(overlaps)
+    let start_of = |text: &str| text.as_ptr() as usize - example.prompt.as_ptr() as usize;
+    let labelled = |labels: &[String], text: &str| -> Option<Range<usize>> {
+        let start = start_of(text);
+        let occurrences = labels.iter().flat_map(|label| {
+            example.prompt.match_indices(label.as_str()).map(|(at, label)| at..at + label.len())
+        });
+        occurrences.into_iter().find(|label| label.start < start + text.len() && start < label.end)
     };
+    let own = OwnWords::of(&example.prompt);
     own.places()
-        .filter(|place| !among(&example.doubtful, place.sentence))
-        .map(|place| Sentence {
-            features: Features::of(place),
-            is_constraint: among(&example.constraints, place.sentence),
+        .filter(|place| labelled(&example.doubtful, place.sentence).is_none())
+        .map(|place| {
+            let label = labelled(&example.constraints, place.sentence);
+            let start = start_of(place.sentence);
+            let parts = clauses(place.sentence);
+            // A label that leaves out a clause says which ones are meant.
+            let is_whole = label.as_ref().is_some_and(|label| {
+                parts.iter().all(|part| start + part.start < label.end && label.start < start + part.end)
+            });
+            let clauses = parts.into_iter().map(|part| Clause {
+                is_constraint: (!is_whole)
+                    .then(|| labelled(&example.constraints, &place.sentence[part.clone()]).is_some()),
+                features: Features::of(place.clause(part)),
+            });
+            Sentence {
+                features: Features::of(place),
+                is_constraint: label.is_some(),
+                clauses: clauses.collect(),
+            }
         })
         .collect()
 }
@@ -72,8 +94,21 @@ pub(super) struct Model {
     bias: f64,
 }
 
+/// A sentence or a clause with its label.
+type Row<'s> = (&'s Features, bool);
+
+/// A clause is judged as if it stood alone, and learned from like that.
 pub(super) fn train_model(sentences: &[&Sentence], settings: &Settings) -> Model {
-    let first = fit_weights(frequent_keys(sentences), sentences, settings, STEPS[0]);
+    let mut rows: Vec<Row<'_>> = Vec::new();
+    for sentence in sentences {
+        rows.push((&sentence.features, sentence.is_constraint));
+        let known = |clause: &'_ Clause| clause.is_constraint;
+        rows.extend(sentence.clauses.iter().filter_map(|clause| Some((&clause.features, known(clause)?))));
+    }
+    let language = sentences.first().map(|sentence| sentence.features.language);
+    rows.retain(|(features, _)| Some(features.language) == language);
+    let rows = &rows;
+    let first = fit_weights(frequent_keys(rows), rows, settings, STEPS[0]);
     let mut order: Vec<usize> = (0..first.keys.len()).collect();
     order.sort_by(|one, other| {
         first.weights[*other].abs().total_cmp(&first.weights[*one].abs()).then(one.cmp(other))
@@ -81,13 +116,13 @@ pub(super) fn train_model(sentences: &[&Sentence], settings: &Settings) -> Model
     order.truncate(settings.rows);
     order.sort_unstable();
     let kept = order.into_iter().map(|row| first.keys[row]).collect();
-    fit_weights(kept, sentences, settings, STEPS[1])
+    fit_weights(kept, rows, settings, STEPS[1])
 }
 
-fn frequent_keys(sentences: &[&Sentence]) -> Vec<u32> {
+fn frequent_keys(rows: &[Row<'_>]) -> Vec<u32> {
     let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
-    for sentence in sentences {
-        let mut keys: Vec<u32> = sentence.features.hashes.iter().map(|hash| feature_key(*hash)).collect();
+    for (features, _) in rows {
+        let mut keys: Vec<u32> = features.hashes.iter().map(|hash| feature_key(*hash)).collect();
         keys.sort_unstable();
         keys.dedup();
         for key in keys {
@@ -97,16 +132,16 @@ fn frequent_keys(sentences: &[&Sentence]) -> Vec<u32> {
     counts.into_iter().filter(|(_, count)| *count >= LEAST).map(|(key, _)| key).collect()
 }
 
-fn fit_weights(keys: Vec<u32>, sentences: &[&Sentence], settings: &Settings, steps: usize) -> Model {
+fn fit_weights(keys: Vec<u32>, labelled: &[Row<'_>], settings: &Settings, steps: usize) -> Model {
     let index: HashMap<u32, u32> = keys.iter().copied().zip(0..).collect();
-    let rows: Vec<Vec<u32>> = sentences
+    let rows: Vec<Vec<u32>> = labelled
         .iter()
-        .map(|sentence| {
+        .map(|(features, _)| {
             let known = |hash: &u32| index.get(&feature_key(*hash)).copied();
-            sentence.features.hashes.iter().filter_map(known).collect()
+            features.hashes.iter().filter_map(known).collect()
         })
         .collect();
-    let share = 1.0 / sentences.len() as f64;
+    let share = 1.0 / labelled.len() as f64;
     let count = keys.len();
     // The last number is the bias, which has no penalty.
     let mut point = vec![0.0; count + 1];
@@ -117,12 +152,12 @@ fn fit_weights(keys: Vec<u32>, sentences: &[&Sentence], settings: &Settings, ste
             loss += settings.decay * weight * weight / 2.0;
         }
         slope[count] = 0.0;
-        for (sentence, row) in sentences.iter().zip(&rows) {
+        for ((_, is_constraint), row) in labelled.iter().zip(&rows) {
             let scale = scale(row.len() as u32);
             let score = point[count] + scale * row.iter().map(|at| point[*at as usize]).sum::<f64>();
-            let likelihood = 1.0 / (1.0 + exp(if sentence.is_constraint { -score } else { score }));
+            let likelihood = 1.0 / (1.0 + exp(if *is_constraint { -score } else { score }));
             loss -= share * ln(likelihood.max(1e-300));
-            let sign = if sentence.is_constraint { -1.0 } else { 1.0 };
+            let sign = if *is_constraint { -1.0 } else { 1.0 };
             let error = share * sign * (1.0 - likelihood);
             for at in row {
                 slope[*at as usize] += scale * error;

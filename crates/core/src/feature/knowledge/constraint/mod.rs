@@ -55,7 +55,7 @@ pub struct TakenBack<'k, 'p> {
 #[derive(Clone, Debug)]
 struct Sentence<'p> {
     text: &'p str,
-    is_constraint: OnceCell<bool>,
+    constraint: OnceCell<Option<&'p str>>,
 }
 
 impl<'p> OwnWords<'p> {
@@ -70,7 +70,7 @@ impl<'p> OwnWords<'p> {
             sentences::for_each_sentence(self.text, |range| {
                 let text = &self.text[range];
                 if !is_in_japanese || !is_pasted_in_other_language(text) {
-                    sentences.push(Sentence { text, is_constraint: OnceCell::new() });
+                    sentences.push(Sentence { text, constraint: OnceCell::new() });
                 }
             });
             sentences
@@ -91,9 +91,15 @@ impl<'p> OwnWords<'p> {
         }
     }
 
+    /// The part of a sentence that is one.
+    fn constraint(&self, at: usize) -> Option<&'p str> {
+        let find = |text: &'p str| classifier::constraint_in(self.place(at)).map(|part| &text[part]);
+        let sentence = self.sentences().get(at)?;
+        *sentence.constraint.get_or_init(|| find(sentence.text))
+    }
+
     fn is_constraint(&self, at: usize) -> bool {
-        let is_one = || classifier::is_constraint(self.place(at));
-        self.sentences().get(at).is_some_and(|sentence| *sentence.is_constraint.get_or_init(is_one))
+        self.constraint(at).is_some()
     }
 
     /// The constraints as written, in their order.
@@ -105,10 +111,10 @@ impl<'p> OwnWords<'p> {
             if before_is_found && self.annuls_before(at) {
                 found.pop();
             }
-            before_is_found = self.is_constraint(at) && !(in_text && is_of_text(sentence.text));
-            if before_is_found {
-                found.push(sentence.text);
-            } else {
+            let constraint = self.constraint(at).filter(|_| !(in_text && is_of_text(sentence.text)));
+            before_is_found = constraint.is_some();
+            found.extend(constraint);
+            if !before_is_found {
                 in_text |= japanese::orders_rules(sentence.text.trim_end_matches('。'));
             }
         }

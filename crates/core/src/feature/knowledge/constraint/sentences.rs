@@ -6,6 +6,7 @@ use super::exchange::speaker_of;
 use super::leads::{Lead, lead_of};
 use crate::feature::knowledge::document::CodeFence;
 use crate::text::cut::first_bytes;
+use crate::text::wrapped::continues;
 
 /// A sign without its other half does not make the rest of the prompt a quotation.
 const LONGEST_QUOTATION: usize = 2048;
@@ -22,7 +23,7 @@ pub(super) fn for_each_sentence(prompt: &str, mut see: impl FnMut(Range<usize>))
         let text = line.trim();
         let own = outside.admit(line, text, &prompt[at..]);
         if let Some(open) = paragraph.take() {
-            if own != Own::Nothing && continues(prompt[open.clone()].trim_end(), text) {
+            if own != Own::Nothing && continues(&prompt[open.clone()], text) {
                 match own {
                     Own::Until(end) => split_sentences(prompt, open.start..start + end, true, &mut see),
                     _ => paragraph = Some(open.start..at),
@@ -450,15 +451,6 @@ fn ends_with_ignoring_case(text: &str, end: &str) -> bool {
     from.and_then(|from| text.get(from..)).is_some_and(|tail| tail.eq_ignore_ascii_case(end))
 }
 
-/// Whether a line continues the one before it, because an editor wrapped it.
-fn continues(before: &str, line: &str) -> bool {
-    const WRAPPED: usize = 60;
-    let last = before.lines().next_back().unwrap_or_default();
-    last.chars().count() >= WRAPPED
-        && !before.ends_with(['.', '!', '?', ':', '。', '！', '？', '：', ';'])
-        && line.starts_with(|c: char| c.is_lowercase() || c == '`')
-}
-
 /// `- `, `* `, `・`, `1. `, `## `.
 fn after_list_mark(line: &str) -> &str {
     let rest = line.trim_start_matches(['-', '*', '•', '・', '#', '+']);
@@ -584,6 +576,7 @@ mod tests {
             ("3.12 is out. ok", vec!["3.12 is out.", "ok"]),
             ("2026-11-02 12:00:01 never\nok", vec!["ok"]),
             ("- no mocks\n- no sleeps", vec!["no mocks", "no sleeps"]),
+            ("fix it\ndo not\npush to\nmain\nok", vec!["fix it", "do not\npush to\nmain", "ok"]),
             ("use max. two, e.g. one. ok", vec!["use max. two, e.g. one.", "ok"]),
             ("he said \"no. never.\" to me. ok", vec!["he said \"no. never.\" to me.", "ok"]),
             (

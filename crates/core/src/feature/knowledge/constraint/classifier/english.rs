@@ -59,7 +59,24 @@ impl Tokens {
         // The last chunk may have several words.
         tokens.words.truncate(most);
         tokens.roles.truncate(most);
-        tokens
+        tokens.without_manners()
+    }
+
+    /// Neither a full stop at the end nor "ok, now please" at the beginning of a clause changes what a sentence is.
+    fn without_manners(self) -> Tokens {
+        let mut kept = Tokens::default();
+        for (word, role) in self.words.into_iter().zip(self.roles) {
+            let is_at_start = kept.roles.last().is_none_or(|last| *last == Role::Sign);
+            let is_manner = role == Role::Filler || role == Role::Sign && word != '?' as u32;
+            if !(is_at_start && is_manner) {
+                kept.push(word, role);
+            }
+        }
+        while kept.words.last().is_some_and(|last| ['.', '!', ','].map(u32::from).contains(last)) {
+            kept.words.pop();
+            kept.roles.pop();
+        }
+        kept
     }
 
     fn push(&mut self, word: u32, role: Role) {

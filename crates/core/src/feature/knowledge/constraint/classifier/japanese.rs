@@ -108,8 +108,9 @@ fn comma(c: char) -> char {
 /// Returns the number of characters.
 pub(super) fn collect(place: Place<'_>, features: &mut Collected) -> usize {
     let tokens = Tokens::of(place.sentence);
+    let core = tokens.core();
     let row: Vec<u32> =
-        [u32::from('^')].into_iter().chain(tokens.all.iter().copied()).chain([u32::from('$')]).collect();
+        [u32::from('^')].into_iter().chain(core.iter().copied()).chain([u32::from('$')]).collect();
     for at in 0..row.len() {
         let mut joined = 0;
         for code in row[at..].iter().take(4) {
@@ -117,7 +118,6 @@ pub(super) fn collect(place: Place<'_>, features: &mut Collected) -> usize {
             features.add(Kind::Row, joined);
         }
     }
-    let core = tokens.core();
     ending(core, 9, Kind::End, features);
     clauses(core, features);
     runs(core, features);

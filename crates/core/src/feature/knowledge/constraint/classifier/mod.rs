@@ -8,17 +8,23 @@
 //! `parameters.bin`. Nothing here depends on the platform, so that `cargo xtask train-constraints` gives the same bytes
 //! everywhere, which `cargo xtask test` checks.
 
+pub mod clauses;
 pub mod features;
 pub mod table;
 mod classes;
 mod english;
 mod japanese;
 
+use std::ops::Range;
+
 use features::Features;
 use table::WeightTable;
 
 /// Written by `cargo xtask train-constraints --write`.
 static PARAMETERS: &[u8] = include_bytes!("parameters.bin");
+
+/// How much surer than a sentence a clause has to be.
+pub const CLAUSE_MARGIN: f64 = 0.25;
 
 /// A sentence of a prompt, and the sentences around it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,12 +38,36 @@ impl<'p> Place<'p> {
     pub fn alone(sentence: &'p str) -> Place<'p> {
         Place { sentence, ..Place::default() }
     }
+
+    /// A clause of the sentence, with the rest around it.
+    pub fn clause(self, clause: Range<usize>) -> Place<'p> {
+        let part = |range: Range<usize>| Some(&self.sentence[range]).filter(|text| !text.trim().is_empty());
+        Place {
+            before: part(0..clause.start).or(self.before),
+            after: part(clause.end..self.sentence.len()).or(self.after),
+            sentence: &self.sentence[clause],
+        }
+    }
 }
 
-/// The threshold is part of the weights.
-pub fn is_constraint(place: Place<'_>) -> bool {
+/// The part of a sentence that is one: all of it, or some of its clauses. The threshold is part of the weights.
+pub fn constraint_in(place: Place<'_>) -> Option<Range<usize>> {
     let features = Features::of(place);
-    WeightTable::read(PARAMETERS, features.language).is_some_and(|table| table.score(&features) > 0.0)
+    let language = features.language;
+    let table = WeightTable::read(PARAMETERS, language)?;
+    if table.score(&features) > 0.0 {
+        return Some(0..place.sentence.len());
+    }
+    let is_rule = |clause: &Range<usize>| {
+        let features = Features::of(place.clause(clause.clone()));
+        features.language == language && table.score(&features) > CLAUSE_MARGIN
+    };
+    let rules: Vec<Range<usize>> = clauses::clauses(place.sentence).into_iter().filter(is_rule).collect();
+    Some(rules.first()?.start..rules.last()?.end)
+}
+
+pub fn is_constraint(place: Place<'_>) -> bool {
+    constraint_in(place).is_some()
 }
 
 #[cfg(test)]
