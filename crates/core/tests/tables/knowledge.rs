@@ -132,7 +132,7 @@ static CONSTRAINT: Vocabulary<Said> = Vocabulary {
         }),
     ],
     expected: &[
-        ("finds", |case| or_dash(find_constraints(&case.prompt).join("; "))),
+        ("finds", |case| or_dash(find_constraints(&case.prompt).join("; ").replace('\n', " "))),
         ("standing", |case| or_dash(still_standing(&case.stated, &case.prompt).join("; "))),
     ],
 };

@@ -10,6 +10,9 @@ const MOST: usize = 6;
 /// What stands between two clauses.
 const GAPS: [&str; 12] = [", ", ",\n", "; ", " but ", " and ", " - ", " – ", " — ", "、", "，", " (", "（"];
 
+/// 「触らないで、というのは取り消し」: what comes before them is only named.
+const OF_SAYING: [&str; 2] = ["と", "って"];
+
 /// None if there is only one.
 pub fn clauses(sentence: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
@@ -20,7 +23,11 @@ pub fn clauses(sentence: &str) -> Vec<Range<usize>> {
             continue;
         }
         let gap = GAPS.iter().find(|gap| sentence[at..].starts_with(**gap));
-        let Some(gap) = gap.filter(|_| !c.is_ascii_alphanumeric() && found.len() + 1 < MOST) else {
+        let parts = |gap: &&&str| {
+            let rest = &sentence[at + gap.len()..];
+            found.len() + 1 < MOST && !OF_SAYING.iter().any(|word| rest.starts_with(word))
+        };
+        let Some(gap) = gap.filter(parts) else {
             at += c.len_utf8();
             continue;
         };
@@ -51,6 +58,7 @@ mod tests {
             ("fix it but dont touch src and keep it", vec!["fix it", "dont touch src", "keep it"]),
             ("add \"a, b\" here, ok", vec!["add \"a, b\" here", "ok"]),
             ("直して、触らないで", vec!["直して", "触らないで"]),
+            ("触らないで、というのは取り消し", vec![]),
             (", ", vec![]),
             ("a,, b", vec!["a,", "b"]),
         ] {
