@@ -38,8 +38,8 @@ mod tests {
     fn a_secret_is_taken_out_before_the_quotation_is_cut() {
         let token = format!("ghp_{}", "1a2B3c4D5e6F".repeat(3));
         for said in [
-            format!("This must not be shipped, because the file config.json has {token} in it now"),
-            format!("Because {token} is in the file config.json now, this must not be shipped to customers"),
+            format!("This must not be shipped, because config has {token} in it now"),
+            format!("Because of {token} this must not be shipped to any customer"),
         ] {
             let quoted = quote(&said);
             assert!(quoted.chars().count() <= MAX_SAID_CHARS, "{quoted}");

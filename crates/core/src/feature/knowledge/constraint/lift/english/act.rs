@@ -130,7 +130,7 @@ fn next_verb(clause: &[Token], from: usize) -> Option<(usize, bool)> {
     })
 }
 
-fn skip_adverbs(clause: &[Token], mut at: usize) -> usize {
+pub(super) fn skip_adverbs(clause: &[Token], mut at: usize) -> usize {
     while among(ADVERBS, word(clause, at)) && at < clause.len() {
         at += 1;
     }
