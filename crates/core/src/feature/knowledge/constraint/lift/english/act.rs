@@ -138,7 +138,7 @@ pub(super) fn skip_adverbs(clause: &[Token], mut at: usize) -> usize {
 }
 
 /// Words before the verb: "ok, you can now …", "feel free to …", "let's …".
-fn skip_lead(clause: &[Token], from: usize) -> Option<(usize, bool)> {
+pub(super) fn skip_lead(clause: &[Token], from: usize) -> Option<(usize, bool)> {
     const LEADS: [&[&str]; 15] = [
         &["you", "can"],
         &["you", "could"],

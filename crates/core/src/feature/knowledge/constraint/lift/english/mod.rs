@@ -10,7 +10,7 @@ mod gist;
 
 use super::{ConstraintKind, is_sibling};
 use crate::text::word_list::{Words, among};
-use act::{ALLOWED, Act, acts, skip_adverbs, subject};
+use act::{ALLOWED, Act, acts, skip_adverbs, skip_lead, subject};
 use clause::{ADVERBS, DENIALS, Token, clauses, content, has, owned, word};
 pub(super) use gist::Gist;
 use gist::LANGUAGES;
@@ -386,7 +386,7 @@ fn says_only(clause: &[Token]) -> bool {
 fn states(clause: &[Token]) -> Option<Part> {
     if has(clause, DENIALS)
         || among("is are does did make get wait", word(clause, 0))
-        || has(clause, "waiting still almost will should")
+        || has(clause, "waiting still almost will should would could might")
         || orders(clause)
     {
         return None;
@@ -396,7 +396,8 @@ fn states(clause: &[Token]) -> Option<Part> {
     if is_of_person && !clause[from..].iter().take(MOST_BEFORE_PAST).any(is_past) {
         return None;
     }
-    let stems = owned(content(if is_of_person { &clause[from + 1..] } else { clause }));
+    let mut stems = owned(content(if is_of_person { &clause[from + 1..] } else { clause }));
+    stems.retain(|stem| stem != "already");
     let is_enough = stems.len() > 1 || !stems.is_empty() && (is_of_person || has(clause, "is are"));
     is_enough.then_some(Part::States { stems })
 }
@@ -404,7 +405,7 @@ fn states(clause: &[Token]) -> Option<Part> {
 /// "I have already checked it."
 const MOST_BEFORE_PAST: usize = 4;
 
-const SPEAKERS: Words = "i i've we we've";
+pub(super) const SPEAKERS: Words = "i i've we we've";
 
 /// What has happened, or is the case.
 fn is_past(token: &Token) -> bool {
@@ -420,8 +421,8 @@ fn orders(clause: &[Token]) -> bool {
     const NAMED: Words = "the a an this that these those my our your its all each every it them everything at into in on with over \
          through again what how which if whether why who where";
     const OVER: Words = "is are was were has have looks done finished complete ok okay fine good green over out in came went ran";
-    let from = skip_adverbs(clause, 0);
-    let Some(first) = clause.get(from) else { return false };
+    let Some((from, _)) = skip_lead(clause, 0) else { return false };
+    let first = &clause[from];
     let is_base = !["ed", "ing", "s"].iter().any(|end| first.word.ends_with(end));
     let is_verb = among(READS, &first.stem)
         || among(CHANGE, &first.stem)
