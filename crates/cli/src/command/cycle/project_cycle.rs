@@ -49,6 +49,15 @@ pub(super) enum Word {
     Agent,
 }
 
+/// In whose shell the command runs. Other hosts may be started in a shell of Claude Code, or set its variables.
+fn shell_host() -> Option<Host> {
+    let is_here = |host: &Host| {
+        host.traces().shell_variables.iter().any(|variable| std::env::var_os(variable).is_some())
+    };
+    let others = Host::ALL.iter().copied().filter(|host| *host != Host::ClaudeCode);
+    others.chain([Host::ClaudeCode]).find(is_here)
+}
+
 pub(super) struct ProjectCycle {
     pub(super) project: Project,
     pub(super) standing: Known<CycleStanding>,
@@ -57,24 +66,30 @@ pub(super) struct ProjectCycle {
 impl ProjectCycle {
     /// By which the stage's skill can be invoked here.
     pub(super) fn skill_name(&self, skill: &str) -> String {
-        skills::invocable_name(skill, &self.skill_folders(None))
+        skills::invocable_name(skill, &self.skill_folders(shell_host().unwrap_or_default(), None))
     }
 
-    /// Of the host in whose shell the command runs, and Claude Code's, which all hosts know.
-    fn skill_folders(&self, plugin: Option<&Path>) -> Vec<PathBuf> {
-        let is_here = |host: &Host| {
-            host.traces().shell_variables.iter().any(|variable| std::env::var_os(variable).is_some())
-        };
-        let host = Host::ALL.iter().copied().filter(|host| *host != Host::ClaudeCode).find(is_here);
-        let place = &self.project.here.env.place;
-        skill_folders(host.unwrap_or_default(), Some(&self.project.root), place, plugin)
+    /// What a person types to call the skill of the cycle, if there is one: in the host of this shell, else in that of the
+    /// session `owner`.
+    pub(super) fn call_of_cycle(&self, cycle: &str, owner: Option<&str>) -> Option<String> {
+        let of_owner = || Some(SessionId::parse(owner?).ok()?.host());
+        let host = shell_host().or_else(of_owner).unwrap_or_default();
+        let env = &self.project.here.env;
+        let folders = self.skill_folders(host, env.plugin.as_deref());
+        skills::is_installed(cycle, &folders, env.place.host().as_deref())
+            .then(|| format!("{}{}", host.skill_sign(), skills::invocable_name(cycle, &folders)))
+    }
+
+    /// Of the host and Claude Code's, which all hosts know.
+    fn skill_folders(&self, host: Host, plugin: Option<&Path>) -> Vec<PathBuf> {
+        skill_folders(host, Some(&self.project.root), &self.project.here.env.place, plugin)
     }
 
     /// Skills that stages promise and that the client cannot find here.
     pub(super) fn find_missing_skills(&self, cycle: &Cycle) -> Vec<String> {
         let env = &self.project.here.env;
         let host = env.place.host();
-        let folders = self.skill_folders(env.plugin.as_deref());
+        let folders = self.skill_folders(shell_host().unwrap_or_default(), env.plugin.as_deref());
         let wanted = cycle.stages.iter().filter(|stage| stage.done_when.contains(&DoneWhen::Skill));
         let mut missing: Vec<String> = wanted.map(|stage| stage.skill.clone()).collect();
         missing.retain(|name| !skills::is_installed(name, &folders, host.as_deref()));

@@ -7,7 +7,7 @@ use tidegate_core::event::SessionId;
 use tidegate_core::feature::cycle::consent::Consent;
 use tidegate_core::feature::cycle::one_line::sanitize_line;
 use tidegate_core::feature::cycle::success::Missing;
-use tidegate_core::feature::cycle::waiting::{Known as KnownCycle, Waiting};
+use tidegate_core::feature::cycle::waiting::{CycleFacts, Waiting};
 use tidegate_core::feature::cycle::{CycleStatus, StageProgress, history, words};
 use tidegate_core::feature::facts::Known;
 use tidegate_core::meter::short_tokens;
@@ -86,20 +86,20 @@ struct ShownWaiting {
     #[serde(skip_serializing_if = "Option::is_none")]
     stage: Option<String>,
     /// Words to type, in the person's language.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    accepts: &'static [&'static str],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    accepts: Vec<String>,
     #[serde(skip)]
     told: Bilingual,
 }
 
 impl ShownWaiting {
-    fn new(waiting: &Waiting, lang: Lang) -> ShownWaiting {
+    fn new(waiting: &Waiting, lang: Lang, skill: Option<&str>) -> ShownWaiting {
         ShownWaiting {
             what: waiting.name(),
             from: waiting.from(),
             stage: waiting.stage().map(str::to_owned),
-            accepts: waiting.accepts(lang),
-            told: Bilingual { en: waiting.describe(Lang::En), ja: waiting.describe(Lang::Ja) },
+            accepts: waiting.accepts(lang, skill).into_iter().map(str::to_owned).collect(),
+            told: Bilingual { en: waiting.describe(Lang::En, skill), ja: waiting.describe(Lang::Ja, skill) },
         }
     }
 }
@@ -154,7 +154,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let missing = owner.as_ref().zip(active).map(|(owner, active)| place.list_missing(owner, active));
     let live = state.session_id.as_deref().is_some_and(|id| place.is_live(id));
     let none = Consent::default();
-    let waiting = Waiting::find(&KnownCycle {
+    let waiting = Waiting::find(&CycleFacts {
         state,
         cycle,
         active,
@@ -164,6 +164,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     });
     let prompt = owner.as_ref().and_then(|owner| owner.marks.session.lang);
     let lang = place.project.here.env.lang(place.project.here.config.general.lang, prompt);
+    let skill_call = place.call_of_cycle(&state.cycle, state.session_id.as_deref());
     let changed = state.updated_at.as_deref().and_then(Millis::from_iso);
     let why = state.stopped_reason.as_deref().unwrap_or("?");
     let failure = |lang| words::failure(lang, why, state.most_findings());
@@ -178,7 +179,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         is_said: active.is_some_and(|active| active.done),
         missing: missing.unwrap_or_default(),
         session: state.session_id.as_deref(),
-        waits: waiting.map(|waiting| ShownWaiting::new(&waiting, lang)),
+        waits: waiting.map(|waiting| ShownWaiting::new(&waiting, lang, skill_call.as_deref())),
         changed: changed.map(|changed| LocalClock::of_system(place.project.here.now).ago(changed)),
         live,
         own: state.session_id.is_some()
@@ -333,7 +334,7 @@ mod tests {
                 stage("ship", false, None, 60_000),
             ]
         };
-        let waits = |waiting: &Waiting| Some(ShownWaiting::new(waiting, Lang::En));
+        let waits = |waiting: &Waiting| Some(ShownWaiting::new(waiting, Lang::En, Some("/dev-cycle")));
         let skipped = ["audit".to_owned(), "ship".to_owned()];
         let running = ShownCycle {
             cycle: "dev-cycle",

@@ -506,7 +506,10 @@ fn a_person_who_breaks_in_is_not_run_over() {
     // No stop: the turn was interrupted, and the next one is about something else.
     play.prompt("what was that?");
     let told = message(&play.stop());
-    assert!(told.starts_with("Tidegate: dev-cycle waits at sprint, because you sent a prompt"), "{told}");
+    assert!(
+        told.starts_with("Tidegate: dev-cycle waits at sprint, because you interrupted Claude or sent"),
+        "{told}"
+    );
     assert_eq!(play.because(), "the person interrupted");
     // A turn that the client begins by itself answers nothing.
     play.prompt(

@@ -19,6 +19,15 @@ impl Play {
         play
     }
 
+    /// Claude asks in the client's dialog. What the person sees after their answer.
+    fn answers(&self, question: &str, said: &str) -> String {
+        let asked = json!({ "question": question, "header": "Next", "options": [], "multiSelect": false });
+        let response = json!({ "questions": [asked], "answers": { question: said } });
+        let call = json!({ "tool_name": "AskUserQuestion", "tool_input": { "questions": [asked] },
+            "tool_response": response, "tool_use_id": "toolu_question" });
+        message(&self.event("PostToolUse", call))
+    }
+
     /// The audit is done, and Claude asks for the next stage.
     fn asks_to_ship() -> Play {
         let play = Play::at_end_of_audit();
@@ -52,9 +61,86 @@ fn status_says_who_has_to_do_what() {
     let _ = play.typed("continue");
     assert_eq!(play.state()["stage"], "ship");
     let _ = play.event("SessionEnd", json!({ "reason": "other" }));
-    let left =
-        json!({ "for": "session", "from": "person", "stage": "ship", "accepts": ["/dev-cycle", "continue"] });
-    assert_eq!(play.waits(), left);
+    let accepts = |words: &[&str]| {
+        let left = json!({ "for": "session", "from": "person", "stage": "ship", "accepts": words });
+        assert_eq!(play.waits(), left);
+    };
+    accepts(&["continue"]);
+    play.sandbox.install_skill("dev-cycle");
+    accepts(&["/dev-cycle", "continue"]);
+    play.sandbox.install_skill("tidegate-dev-cycle");
+    accepts(&["/tidegate-dev-cycle", "continue"]);
+    let page = play.cycle(&["status"]).words();
+    assert!(page.contains("type \"/tidegate-dev-cycle\" or \"continue\" there"), "{page}");
+    let file = play.sandbox.project().join(FILE);
+    let text = std::fs::read_to_string(&file).expect("the file");
+    play.write(&text.replace("\"session_id\": \"", "\"session_id\": \"codex."));
+    accepts(&["$tidegate-dev-cycle", "continue"]);
+}
+
+/// Words in the middle of a turn are explained, and are no no: what the person said about the next stage counts.
+#[test]
+fn an_explained_yes_is_no_no() {
+    for early in [&["continue"][..], &[]] {
+        let play = Play::new();
+        play.uses(10_000);
+        play.prompt("Do not audit before I looked at it.");
+        play.start();
+        play.prompt("fix the login now");
+        play.finishes("sprint");
+        for said in early {
+            let told = play.typed(said);
+            assert!(
+                told.contains("its turn had not ended") && told.contains("When Claude has answered"),
+                "{told}"
+            );
+            let told = message(&play.stop());
+            assert!(told.contains("waits at sprint"), "{told}");
+        }
+        play.prompt("add a comment to a.js");
+        let told = message(&play.stop());
+        assert!(
+            told.contains("waits before audit, because you said") || early.is_empty(),
+            "{early:?}: {told}"
+        );
+        assert_eq!(play.state()["stage"], "sprint");
+    }
+}
+
+#[test]
+fn a_stage_under_way_continues_whatever_stage_is_named() {
+    let play = Play::new();
+    play.uses(10_000);
+    play.start();
+    let _ = play.says("Which schema shall I use?");
+    let told = play.typed("ship it");
+    assert!(told.contains("does not begin ship now, because sprint is not done"), "{told}");
+    assert!(told.contains("dev-cycle continues with sprint"), "{told}");
+    play.finishes("sprint");
+    let _ = play.says("Both would do. Which schema shall I use?");
+    let told = play.typed("ship it");
+    assert!(told.contains("does not begin ship now: dev-cycle continues with audit"), "{told}");
+    assert!(play.held().contains("Invoke the skill `audit`"));
+}
+
+/// The person answers in the client's dialog.
+#[test]
+fn an_answer_that_is_no_yes_is_explained_once() {
+    for (stage, said) in [("sprint", "continue with retrospective"), ("audit", "ok, but fix the typo first")]
+    {
+        let play = Play::new();
+        play.uses(10_000);
+        play.start();
+        play.finishes("sprint");
+        if stage == "audit" {
+            let _ = play.held();
+            play.finishes("audit");
+        }
+        let told = play.answers("Shall I continue with the next stage?", said);
+        assert!(told.contains("did not take this as a yes"), "{stage}: {told}");
+        assert_eq!(message(&play.stop()), "", "{stage}: the person knows how to continue");
+        assert_eq!(play.state()["stage"], stage);
+    }
 }
 
 #[test]

@@ -43,7 +43,7 @@ pub enum Owed {
     Reserved(String),
     /// Claude asked the person something.
     Asked,
-    /// The person's prompt came while Claude was working.
+    /// The person's prompt came before an end of Claude's turn was reported.
     Interrupted,
     /// Another prompt of the person.
     Said,

@@ -2,10 +2,10 @@
 
 use crate::feature::cycle::policy::stage_project;
 use crate::feature::cycle::standing::CycleStanding;
+use crate::feature::cycle::waits::tell_once;
 use crate::feature::cycle::{CycleDamage, effect, words};
 use crate::feature::facts::Facts;
-use crate::feature::marks::SessionMark;
-use crate::feature::verdict::{Audience, Effect, Say, Verdict};
+use crate::feature::verdict::{Effect, Verdict};
 
 /// A notice that is given once per session.
 const DAMAGED: &str = "cycle damaged";
@@ -30,14 +30,6 @@ pub(super) fn report_unusable(
     because: &'static str,
 ) -> Verdict {
     let mut verdict = Verdict { effects, ..Verdict::silent(because) };
-    if !facts.marks.value().is_some_and(|marks| marks.session.noticed(DAMAGED)) {
-        verdict.says.push(Say {
-            to: Audience::User,
-            text: words::damaged(facts.lang, damage),
-            weight: 60,
-            explains: false,
-            when_said: vec![Effect::mark(SessionMark::Notice(DAMAGED.to_owned()))],
-        });
-    }
+    tell_once(facts, &mut verdict, DAMAGED.to_owned(), 60, || words::damaged(facts.lang, damage));
     verdict
 }

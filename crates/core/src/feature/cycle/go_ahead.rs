@@ -1,6 +1,6 @@
 //! What a person's words mean to a cycle: whether it may continue, or has to wait. Only what is certain counts as a yes.
 
-use crate::text::skill_name::called_in;
+use crate::text::skill_name::{called_in, satisfies};
 use crate::text::word_list::{Words, among};
 
 /// Each lets a cycle continue.
@@ -93,8 +93,8 @@ pub(super) fn lets_continue(said: &str, known: &[&str], by_name: bool) -> bool {
     let said = said.to_lowercase();
     if let Some(command) = called_in(&said) {
         let (name, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
-        let name = name.rsplit(':').next().unwrap_or_default();
-        return known.contains(&name) && (rest.trim().is_empty() || read_plain(rest, known, "").is_some());
+        let calls = |known: &&str| satisfies(name, known);
+        return known.iter().any(calls) && (rest.trim().is_empty() || read_plain(rest, known, "").is_some());
     }
     let least = if by_name { Assent::Continues } else { Assent::Agrees };
     read_plain(&said, known, "").is_some_and(|most| most >= least)

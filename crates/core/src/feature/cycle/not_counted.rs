@@ -25,7 +25,7 @@ pub(super) enum WhyNot {
     Assent(String),
     /// It names this stage; another one is next, or not done.
     OtherStage(String),
-    /// Claude's turn had not ended.
+    /// No end of Claude's turn was reported. The client reports no interrupt either.
     TurnOpen,
 }
 

@@ -3,7 +3,7 @@
 use crate::feature::cycle::go_ahead::{is_question, read_plain};
 use crate::feature::cycle::marks::Order;
 use crate::text::reserved::{self, Step};
-use crate::text::skill_name::called_in;
+use crate::text::skill_name::{called_in, satisfies};
 use crate::text::word_list::{Words, among};
 
 /// Said of a cycle, each orders it.
@@ -66,7 +66,7 @@ fn orders_cycle(said: &str, cycles: &[&str]) -> bool {
     let said = said.trim();
     if let Some(command) = called_in(said) {
         let name = command.split_whitespace().next().unwrap_or_default();
-        return cycles.contains(&name.rsplit(':').next().unwrap_or_default());
+        return cycles.iter().any(|cycle| satisfies(name, cycle));
     }
     let is_end = |c: char| matches!(c, '.' | '!' | '?' | ';' | ',' | '。' | '、' | '？' | '\n');
     said.split_inclusive(is_end).any(|sentence| {

@@ -32,11 +32,10 @@ pub(super) fn note_prompt(facts: &Facts<'_>, config: &Config, stage: &ActiveStag
     {
         return begun;
     }
+    let is_declined = !interrupts && declines(&said, &yes, stage);
     let (mark, because) = match stage.turn {
         Turn::Open | Turn::Interrupted => (Mark::StageTurn(Turn::Interrupted), "the person interrupted"),
-        _ if declines(&said, &yes, stage) => {
-            (Mark::StageTurn(Turn::Declined), "the person does not let it continue")
-        }
+        _ if is_declined => (Mark::StageTurn(Turn::Declined), "the person does not let it continue"),
         // It waits for a person: a prompt that an agent or the host wrote leaves no such mark.
         Turn::Waiting | Turn::NeedsYes | Turn::NeedsWord | Turn::Declined => {
             (Mark::GoAhead, "the person lets it continue")
@@ -50,33 +49,42 @@ pub(super) fn note_prompt(facts: &Facts<'_>, config: &Config, stage: &ActiveStag
     };
     let order = note_order(facts, config, &said);
     let effects = [Some(Effect::mark(mark)), change_consent(facts, change), order];
-    let says = explain_yes(facts, config, stage, yes, interrupts).into_iter().collect();
+    let why = why_explained(config, stage, yes, interrupts);
+    let says = why.map(|why| explain_yes(facts, config, stage, &why, is_declined)).into_iter().collect();
     Verdict { says, effects: effects.into_iter().flatten().collect(), ..Verdict::silent(because) }
 }
 
 /// Where a yes would let the cycle continue, and these words look like one.
-fn explain_yes(
-    facts: &Facts<'_>,
-    config: &Config,
-    stage: &ActiveStage,
-    yes: Yes,
-    interrupts: bool,
-) -> Option<Say> {
+fn why_explained(config: &Config, stage: &ActiveStage, yes: Yes, interrupts: bool) -> Option<WhyNot> {
     let why = match yes {
         Yes::Counts | Yes::NotCounted(WhyNot::Assent(_)) if interrupts => WhyNot::TurnOpen,
         Yes::NotCounted(why) if !interrupts => why,
         _ => return None,
     };
-    let next = next_stage(config, stage);
     let waits = stage.turn.waits() || stage.turn == Turn::Declined;
     let needs_yes = || stage.turn != Turn::Waiting || publishes_next(config, stage);
     // Any other words let a stage under way continue.
     let matters = matches!(why, WhyNot::OtherStage(_)) || stage.done && (interrupts || waits && needs_yes());
-    matters.then(|| {
-        let text = words::not_counted(facts.lang, stage, next.as_deref(), &why);
-        let when_said = stage.done.then(|| Effect::mark(knows_how_to_continue(stage))).into_iter().collect();
-        Say { when_said, ..tell_person(text, 60) }
-    })
+    matters.then_some(why)
+}
+
+/// Only after a no, the person need not hear again what it takes.
+fn explain_yes(
+    facts: &Facts<'_>,
+    config: &Config,
+    stage: &ActiveStage,
+    why: &WhyNot,
+    is_declined: bool,
+) -> Say {
+    let next = next_stage(config, stage);
+    let waits = stage.done && (is_declined || publishes_next(config, stage));
+    let text = match why {
+        WhyNot::OtherStage(named) if !waits => words::begins_later(facts.lang, stage, next.as_deref(), named),
+        why => words::not_counted(facts.lang, stage, next.as_deref(), why),
+    };
+    let is_told = stage.done && is_declined;
+    let when_said = is_told.then(|| Effect::mark(knows_how_to_continue(stage))).into_iter().collect();
+    Say { when_said, ..tell_person(text, 60) }
 }
 
 /// The one that follows the stage under way.
@@ -228,10 +236,11 @@ pub(super) fn note_answer(facts: &Facts<'_>, config: &Config, stage: &ActiveStag
         Yes::NotCounted(why) => Some(why),
         Yes::Counts | Yes::Other => None,
     });
-    let text = why.map(|why| words::not_counted(facts.lang, stage, next.as_deref(), &why));
-    let declined = (declined > 0).then(|| Effect::mark(Mark::StageTurn(Turn::Declined)));
+    // Asked for a yes, they gave none.
+    let is_declined = declined > 0 || why.is_some();
+    let declined = is_declined.then(|| Effect::mark(Mark::StageTurn(Turn::Declined)));
     Verdict {
-        says: text.map(|text| tell_person(text, 60)).into_iter().collect(),
+        says: why.map(|why| explain_yes(facts, config, stage, &why, is_declined)).into_iter().collect(),
         effects: declined.into_iter().chain(change_consent(facts, change)).collect(),
         ..Verdict::silent("the person answered Claude's question")
     }

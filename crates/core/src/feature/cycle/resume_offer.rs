@@ -5,6 +5,7 @@ use crate::feature::cycle::effect;
 use crate::feature::cycle::policy::stage_project;
 use crate::feature::cycle::standing::{CycleOrigin, CycleStanding};
 use crate::feature::cycle::state::{MAX_SESSIONS_TOLD, OUT_OF_CONTEXT, STATE_FILE};
+use crate::feature::cycle::waits::is_noticed;
 use crate::feature::cycle::{Cycle, CycleDamage, CycleState, CycleStatus, words};
 use crate::feature::facts::{Facts, Known};
 use crate::feature::marks::SessionMark;
@@ -43,8 +44,8 @@ pub(super) fn offer_resume(facts: &Facts<'_>) -> Verdict {
         CycleStatus::Running => return Verdict::silent("the cycle belongs to this session, or to none"),
         CycleStatus::Failed if state.session_id.as_deref() != Some(session) => {
             // The person knows of it, and may let it continue here.
-            let is_noted = facts.marks.value().is_some_and(|marks| marks.session.noticed(RESUME_OFFERED));
-            let note = (!is_noted).then(|| Effect::mark(SessionMark::Notice(RESUME_OFFERED.to_owned())));
+            let note = (!is_noticed(facts, RESUME_OFFERED))
+                .then(|| Effect::mark(SessionMark::Notice(RESUME_OFFERED.to_owned())));
             return Verdict { effects: note.into_iter().collect(), ..Verdict::silent("the cycle has ended") };
         }
         CycleStatus::Failed | CycleStatus::Complete => return Verdict::silent("the cycle has ended"),
@@ -57,8 +58,7 @@ pub(super) fn offer_resume(facts: &Facts<'_>) -> Verdict {
         CycleOrigin::Elsewhere => return report_foreign(facts, standing, state),
         CycleOrigin::ElsewhereTold => return Verdict::silent(FROM_ELSEWHERE),
     }
-    let told = facts.marks.value().is_some_and(|marks| marks.session.noticed(RESUME_OFFERED));
-    if told || state.resume_told.iter().any(|told| told == session) {
+    if is_noticed(facts, RESUME_OFFERED) || state.resume_told.iter().any(|told| told == session) {
         return Verdict::silent("it was said in this session");
     }
     if state.resume_told.len() >= MAX_SESSIONS_TOLD {

@@ -10,7 +10,7 @@ use crate::feature::cycle::prompts::change_consent;
 use crate::feature::cycle::reserved::publishes;
 use crate::feature::cycle::stage_end::StageEnd;
 use crate::feature::cycle::success::{is_ended_early, is_overtaken};
-use crate::feature::cycle::unfinished::{block_stop, owe_findings, reopen_if_forbidden};
+use crate::feature::cycle::unfinished::{block_stop, owe_findings, reopen_if_contradicted};
 use crate::feature::cycle::waits::{
     leave_waiting, pause_cycle, report_declined, report_failure, report_gone, report_interruption,
     report_overtaken, report_replaced, report_unreadable, wait_for_answer, wait_on,
@@ -124,7 +124,7 @@ fn decide_in_stage(facts: &Facts<'_>, config: &Config, ending: &StageEnd<'_>) ->
     }
     let mut verdict = if stage.held {
         let mut verdict = leave_waiting(facts, stage, &missing);
-        verdict.effects.extend(reopen_if_forbidden(&missing));
+        verdict.effects.extend(reopen_if_contradicted(&missing));
         verdict
     } else {
         block_stop(facts, stage, &missing)

@@ -9,7 +9,6 @@ use crate::feature::cycle::prompts::change_consent;
 use crate::feature::cycle::success::Missing;
 use crate::feature::facts::Facts;
 use crate::feature::verdict::{Asks, Call, Effect, Verdict};
-use crate::redact::redact;
 
 /// A stop before the stage is done.
 pub(super) fn block_stop(facts: &Facts<'_>, stage: &ActiveStage, missing: &[Missing]) -> Verdict {
@@ -56,14 +55,16 @@ pub(super) fn block_stop(facts: &Facts<'_>, stage: &ActiveStage, missing: &[Miss
         call: Call::Deny,
         reason: Some(reason),
         because: "the stage is not done",
-        effects: std::iter::once(Effect::mark(Mark::StageHeld)).chain(reopen_if_forbidden(missing)).collect(),
+        effects: std::iter::once(Effect::mark(Mark::StageHeld))
+            .chain(reopen_if_contradicted(missing))
+            .collect(),
         asks,
         ..Verdict::pass()
     }
 }
 
 /// Other words in the next message do not settle it: the model has to report the stage as done again.
-pub(super) fn reopen_if_forbidden(missing: &[Missing]) -> Option<Effect> {
+pub(super) fn reopen_if_contradicted(missing: &[Missing]) -> Option<Effect> {
     let contradicts = |missing: &Missing| matches!(missing, Missing::Forbidden(_) | Missing::Unfinished(_));
     missing.iter().any(contradicts).then(|| Effect::mark(Mark::StageReopened))
 }
@@ -89,7 +90,7 @@ pub(super) fn owe_findings(facts: &Facts<'_>, stage: &ActiveStage, missing: &Mis
         Missing::OpenFindings(most) | Missing::Severe(_, most) => {
             Owed::Findings { stage, most: *most, open: true }
         }
-        Missing::Forbidden(said) => Owed::Forbidden { stage, said: Some(redact(said).text.into_owned()) },
+        Missing::Forbidden(said) => Owed::Forbidden { stage, said: Some(said.clone()) },
         _ => return None,
     };
     change_consent(facts, ConsentChange::Owe(owed))

@@ -32,7 +32,7 @@ pub enum Waiting {
 }
 
 /// What is known of a cycle.
-pub struct Known<'a> {
+pub struct CycleFacts<'a> {
     pub state: &'a CycleState,
     pub cycle: &'a Cycle,
     /// By the marks of its session, if that is still there.
@@ -45,8 +45,8 @@ pub struct Known<'a> {
 
 impl Waiting {
     /// `None` if the cycle is complete.
-    pub fn find(known: &Known<'_>) -> Option<Waiting> {
-        let Known { state, cycle, .. } = known;
+    pub fn find(known: &CycleFacts<'_>) -> Option<Waiting> {
+        let CycleFacts { state, cycle, .. } = known;
         let active = known.active.filter(|active| active.stage == state.stage);
         Some(match state.status {
             CycleStatus::Complete => return None,
@@ -94,30 +94,29 @@ impl Waiting {
         }
     }
 
-    /// Words to type, each enough on its own.
-    pub fn accepts(&self, lang: Lang) -> &'static [&'static str] {
-        match (self, lang) {
-            (Waiting::Work(_) | Waiting::TurnEnd(_), _) => &[],
-            (Waiting::GoAhead { assent: true, .. }, Lang::En) => &["yes", "continue"],
-            (Waiting::GoAhead { assent: true, .. }, Lang::Ja) => &["はい", "続けて"],
-            (Waiting::GoAhead { .. } | Waiting::Answer, Lang::En) => &["continue"],
-            (Waiting::GoAhead { .. } | Waiting::Answer, Lang::Ja) => &["続けて"],
-            (Waiting::Session(_) | Waiting::Room(_) | Waiting::Repair(_), Lang::En) => {
-                &["/dev-cycle", "continue"]
-            }
-            (Waiting::Session(_) | Waiting::Room(_) | Waiting::Repair(_), Lang::Ja) => {
-                &["/dev-cycle", "続けて"]
+    /// Words to type, each enough on its own. `skill` is the call of the cycle's own skill, where there is one.
+    pub fn accepts<'w>(&self, lang: Lang, skill: Option<&'w str>) -> Vec<&'w str> {
+        let (yes, go_on) = match lang {
+            Lang::En => ("yes", "continue"),
+            Lang::Ja => ("はい", "続けて"),
+        };
+        match self {
+            Waiting::Work(_) | Waiting::TurnEnd(_) => Vec::new(),
+            Waiting::GoAhead { assent: true, .. } => vec![yes, go_on],
+            Waiting::GoAhead { .. } | Waiting::Answer => vec![go_on],
+            Waiting::Session(_) | Waiting::Room(_) | Waiting::Repair(_) => {
+                skill.into_iter().chain([go_on]).collect()
             }
         }
     }
 
     /// For a person.
-    pub fn describe(&self, lang: Lang) -> String {
-        words::waiting(lang, self)
+    pub fn describe(&self, lang: Lang, skill: Option<&str>) -> String {
+        words::waiting(lang, self, skill)
     }
 }
 
-impl Known<'_> {
+impl CycleFacts<'_> {
     /// `next` is the position of the stage that follows.
     fn in_stage(&self, active: &ActiveStage, next: usize) -> Waiting {
         let is_done = active.done && self.missing.is_empty();
@@ -165,7 +164,7 @@ mod tests {
         let active = ActiveStage::begin("dev-cycle", &cycle, at, Millis(0), turn).expect("a stage");
         let active = ActiveStage { done, ..active };
         let missing = if done { Vec::new() } else { vec![Missing::Word] };
-        let known = Known {
+        let known = CycleFacts {
             state: &state,
             cycle: &cycle,
             active: Some(&active),
@@ -207,7 +206,7 @@ mod tests {
         let consent = Consent::default();
         let find = |status, is_live| {
             let state = state("audit", status);
-            let known = Known {
+            let known = CycleFacts {
                 state: &state,
                 cycle: &cycle,
                 active: None,
@@ -226,7 +225,15 @@ mod tests {
 
     #[test]
     fn the_words_that_are_named_count() {
-        let known = ["dev-cycle", "sprint", "audit", "ship", "retrospective"];
+        let known = |cycle| [cycle, "sprint", "audit", "ship", "retrospective"];
+        let calls = [
+            ("dev-cycle", Some("/dev-cycle")),
+            ("dev-cycle", Some("/tidegate-dev-cycle")),
+            ("dev-cycle", Some("$dev-cycle")),
+            ("release", Some("/release")),
+            ("release", None),
+        ];
+        assert!(!lets_continue("/dev-cycle", &known("release"), true), "the skill of another cycle");
         for waiting in [
             find("audit", Turn::NeedsYes, true, &Consent::default()),
             find("audit", Turn::NeedsWord, true, &Consent::default()),
@@ -236,8 +243,10 @@ mod tests {
             Waiting::Repair("ship".into()),
         ] {
             let by_name = !matches!(waiting, Waiting::GoAhead { assent: true, .. });
-            for word in [Lang::En, Lang::Ja].into_iter().flat_map(|lang| waiting.accepts(lang)) {
-                assert!(lets_continue(word, &known, by_name), "{word}: {waiting:?}");
+            for (cycle, skill) in calls {
+                for word in [Lang::En, Lang::Ja].into_iter().flat_map(|lang| waiting.accepts(lang, skill)) {
+                    assert!(lets_continue(word, &known(cycle), by_name), "{word}: {waiting:?} of {cycle}");
+                }
             }
         }
     }

@@ -32,7 +32,7 @@ pub(super) fn is_noticed(facts: &Facts<'_>, notice: &str) -> bool {
     facts.marks.value().is_some_and(|marks| marks.session.noticed(notice))
 }
 
-/// The person was told how the cycle continues after their words in this stage.
+/// The person said no in this stage, and was told how the cycle continues.
 pub(super) fn knows_how_to_continue(stage: &ActiveStage) -> SessionMark {
     SessionMark::Notice(notice(DECLINED, stage))
 }
@@ -42,7 +42,7 @@ pub(super) fn tell_person(text: String, weight: u8) -> Say {
 }
 
 /// Unless they know it.
-fn tell_once(
+pub(super) fn tell_once(
     facts: &Facts<'_>,
     verdict: &mut Verdict,
     notice: String,

@@ -69,8 +69,10 @@ pub fn owed(lang: Lang, owed: &Owed) -> String {
         (Lang::Ja, Owed::Reserved(said)) => format!("「{}」との指示がある", sanitize_line(said).trim()),
         (Lang::En, Owed::Asked) => "Claude asked you something".to_owned(),
         (Lang::Ja, Owed::Asked) => "Claude が質問した".to_owned(),
-        (Lang::En, Owed::Interrupted) => "you sent a prompt while Claude was working".to_owned(),
-        (Lang::Ja, Owed::Interrupted) => "作業中にプロンプトが届いた".to_owned(),
+        (Lang::En, Owed::Interrupted) => {
+            "you interrupted Claude or sent a prompt while it was working".to_owned()
+        }
+        (Lang::Ja, Owed::Interrupted) => "作業が中断されたか、作業中にプロンプトが届いた".to_owned(),
         (Lang::En, Owed::Said) => "you said something else since the order".to_owned(),
         (Lang::Ja, Owed::Said) => "依頼のあとに別の発言があった".to_owned(),
         (Lang::En, Owed::Unordered) => "no order of yours for this run is known".to_owned(),
@@ -125,11 +127,11 @@ pub(super) fn stage_waits(lang: Lang, stage: &ActiveStage) -> String {
     let ActiveStage { cycle, stage, .. } = stage;
     match lang {
         Lang::En => format!(
-            "Tidegate: {cycle} waits at {stage}, because you sent a prompt while Claude was working. It \
+            "Tidegate: {cycle} waits at {stage}, because you interrupted Claude or sent a prompt while it was working. It \
              continues when you say \"continue\"."
         ),
         Lang::Ja => format!(
-            "Tidegate: 作業中にプロンプトが届いたため、{cycle} は {stage} で待っています。再開してよければ「続けて」と伝えてください。"
+            "Tidegate: 作業が中断されたか、作業中にプロンプトが届いたため、{cycle} は {stage} で待っています。再開してよければ「続けて」と伝えてください。"
         ),
     }
 }
@@ -198,8 +200,8 @@ fn why_not(lang: Lang, why: &WhyNot, stage: Option<&str>, done: bool) -> String 
                 format!("{named} とありますが、{stage} が終わっていません")
             }
         }
-        (Lang::En, WhyNot::TurnOpen) => "Claude's turn had not ended".to_owned(),
-        (Lang::Ja, WhyNot::TurnOpen) => "Claude のターンが終わっていなかったため".to_owned(),
+        (Lang::En, WhyNot::TurnOpen) => "you interrupted Claude, or its turn had not ended".to_owned(),
+        (Lang::Ja, WhyNot::TurnOpen) => "Claude のターンが中断されたか、終わっていなかったため".to_owned(),
     }
 }
 
@@ -208,22 +210,38 @@ pub(super) fn not_counted(lang: Lang, stage: &ActiveStage, next: Option<&str>, w
     let ActiveStage { cycle, stage, done, .. } = stage;
     let asked = if *done { next } else { Some(stage.as_str()) };
     let clause = why_not(lang, why, asked, *done);
-    let is_open = matches!(why, WhyNot::TurnOpen);
     let to = asked.unwrap_or(cycle);
-    match lang {
-        Lang::En => {
-            let when = if is_open { "When it ends, type" } else { "To continue with" };
-            let how = if is_open { String::new() } else { format!(" {to}, type only") };
-            format!(
-                "Tidegate did not take this as a yes for {cycle}, because {clause}. {when}{how} \"continue\"."
-            )
+    match (lang, why) {
+        (Lang::En, WhyNot::TurnOpen) => format!(
+            "Tidegate did not take this as a yes for {cycle}, because {clause}. When Claude has answered, type \"continue\"."
+        ),
+        (Lang::Ja, WhyNot::TurnOpen) => format!(
+            "Tidegate: {cycle} を続けてよいとは受け取りませんでした（{clause}）。Claude の応答が終わったら「続けて」とだけ入力してください。"
+        ),
+        (Lang::En, _) => format!(
+            "Tidegate did not take this as a yes for {cycle}, because {clause}. To continue with {to}, type only \"continue\"."
+        ),
+        (Lang::Ja, _) => format!(
+            "Tidegate: {cycle} を続けてよいとは受け取りませんでした（{clause}）。{to} に進めてよければ「続けて」とだけ入力してください。"
+        ),
+    }
+}
+
+/// The person names another stage than the one with which the cycle continues.
+pub(super) fn begins_later(lang: Lang, stage: &ActiveStage, next: Option<&str>, named: &str) -> String {
+    let ActiveStage { cycle, stage, done, .. } = stage;
+    match (lang, next.filter(|_| *done)) {
+        (Lang::En, None) => format!(
+            "Tidegate does not begin {named} now, because {stage} is not done. {cycle} continues with {stage}."
+        ),
+        (Lang::Ja, None) => format!(
+            "Tidegate: {stage} が終わっていないため、今は {named} を始めません。{cycle} は {stage} を続けます。"
+        ),
+        (Lang::En, Some(next)) => {
+            format!("Tidegate does not begin {named} now: {cycle} continues with {next}, which comes next.")
         }
-        Lang::Ja => {
-            let when =
-                if is_open { "終わったら".to_owned() } else { format!("{to} に進めてよければ") };
-            format!(
-                "Tidegate: {cycle} を続けてよいとは受け取りませんでした（{clause}）。{when}「続けて」とだけ入力してください。"
-            )
+        (Lang::Ja, Some(next)) => {
+            format!("Tidegate: 今は {named} を始めません。{cycle} は次の {next} に進みます。")
         }
     }
 }
@@ -527,9 +545,9 @@ pub(super) fn damaged(lang: Lang, damage: &CycleDamage) -> String {
 }
 
 /// Words to type: `"yes" or "continue"`.
-fn join_accepted(lang: Lang, waiting: &Waiting) -> String {
+fn join_accepted(lang: Lang, waiting: &Waiting, skill: Option<&str>) -> String {
     let quoted: Vec<String> = waiting
-        .accepts(lang)
+        .accepts(lang, skill)
         .iter()
         .map(|word| match lang {
             Lang::En => format!("\"{word}\""),
@@ -543,8 +561,8 @@ fn join_accepted(lang: Lang, waiting: &Waiting) -> String {
 }
 
 /// `cycle status`: what the cycle waits for, after "waits for".
-pub(super) fn waiting(lang: Lang, waiting: &Waiting) -> String {
-    let type_ = join_accepted(lang, waiting);
+pub(super) fn waiting(lang: Lang, waiting: &Waiting, skill: Option<&str>) -> String {
+    let accepted = join_accepted(lang, waiting, skill);
     match (lang, waiting) {
         (Lang::En, Waiting::Work(stage)) => format!("Claude to finish {stage}"),
         (Lang::Ja, Waiting::Work(stage)) => format!("Claude が {stage} を終えるのを待っています"),
@@ -559,32 +577,32 @@ pub(super) fn waiting(lang: Lang, waiting: &Waiting) -> String {
         (Lang::En, Waiting::GoAhead { before, because, .. }) => {
             let before = before.as_ref().map(|next| format!(" before {next}")).unwrap_or_default();
             let because = because.as_ref().map(|[en, _]| format!(", because {en}")).unwrap_or_default();
-            format!("your go-ahead{before}: type {type_}{because}")
+            format!("your go-ahead{before}: type {accepted}{because}")
         }
         (Lang::Ja, Waiting::GoAhead { before, because, .. }) => {
             let before = before.as_ref().map(|next| format!("{next} の前で")).unwrap_or_default();
             let because = because.as_ref().map(|[_, ja]| format!("（理由: {ja}）")).unwrap_or_default();
-            format!("{before}あなたの許可を待っています{because}。{type_}と入力してください")
+            format!("{before}あなたの許可を待っています{because}。{accepted}と入力してください")
         }
-        (Lang::En, Waiting::Answer) => format!("your answer, or {type_}"),
-        (Lang::Ja, Waiting::Answer) => format!("あなたの答えを待っています（{type_}でも続けます）"),
+        (Lang::En, Waiting::Answer) => format!("your answer, or {accepted}"),
+        (Lang::Ja, Waiting::Answer) => format!("あなたの答えを待っています（{accepted}でも続けます）"),
         (Lang::En, Waiting::Session(stage)) => {
-            format!("you to continue {stage} in an open session: type {type_} there")
+            format!("you to continue {stage} in an open session: type {accepted} there")
         }
         (Lang::Ja, Waiting::Session(stage)) => {
-            format!("開いているセッションで{type_}と入力すると、{stage} から続けます")
+            format!("開いているセッションで{accepted}と入力すると、{stage} から続けます")
         }
         (Lang::En, Waiting::Room(stage)) => {
-            format!("you to continue with {stage} in a new session: type {type_} there")
+            format!("you to continue with {stage} in a new session: type {accepted} there")
         }
         (Lang::Ja, Waiting::Room(stage)) => {
-            format!("新しいセッションで{type_}と入力すると、{stage} から続けます")
+            format!("新しいセッションで{accepted}と入力すると、{stage} から続けます")
         }
         (Lang::En, Waiting::Repair(stage)) => {
-            format!("you to continue with {stage}, when it is fixed: type {type_}")
+            format!("you to continue with {stage}, when it is fixed: type {accepted}")
         }
         (Lang::Ja, Waiting::Repair(stage)) => {
-            format!("直したあと{type_}と入力すると、{stage} から続けます")
+            format!("直したあと{accepted}と入力すると、{stage} から続けます")
         }
     }
 }

@@ -504,8 +504,9 @@ fn what(case: &mut Situation, cell: &str) {
             at("audit", history);
             event(case, said);
         }
-        "a yes before the stage is done" => {
-            at("sprint", "the person is waited for");
+        "a later stage before this one is done" | "a later stage than the next one" => {
+            let is_done = what == "a later stage than the next one";
+            at("sprint", if is_done { "yes, the person is waited for" } else { "the person is waited for" });
             event(case, "prompt says ship it");
         }
         "report forbids" | "report forbids again" => {

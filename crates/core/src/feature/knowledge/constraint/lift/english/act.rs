@@ -130,7 +130,7 @@ fn next_verb(clause: &[Token], from: usize) -> Option<(usize, bool)> {
     })
 }
 
-fn skip_adverbs(clause: &[Token], mut at: usize) -> usize {
+pub(super) fn skip_adverbs(clause: &[Token], mut at: usize) -> usize {
     while among(ADVERBS, word(clause, at)) && at < clause.len() {
         at += 1;
     }
@@ -138,7 +138,7 @@ fn skip_adverbs(clause: &[Token], mut at: usize) -> usize {
 }
 
 /// Words before the verb: "ok, you can now …", "feel free to …", "let's …".
-fn skip_lead(clause: &[Token], from: usize) -> Option<(usize, bool)> {
+pub(super) fn skip_lead(clause: &[Token], from: usize) -> Option<(usize, bool)> {
     const LEADS: [&[&str]; 15] = [
         &["you", "can"],
         &["you", "could"],

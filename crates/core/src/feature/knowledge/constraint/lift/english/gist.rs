@@ -1,5 +1,6 @@
 //! What an English constraint is about.
 
+use super::SPEAKERS;
 use super::act::GENERAL;
 use super::clause::{ADVERBS, Clause, DENIALS, Token, clauses, content, has, owned, word};
 use crate::feature::knowledge::constraint::lift::ConstraintKind;
@@ -212,7 +213,9 @@ fn protected(clause: &[Token]) -> Option<(String, Vec<String>)> {
 fn until(clauses: &[Clause]) -> Vec<String> {
     let after = clauses.iter().find_map(|clause| {
         let at = clause.iter().position(|token| among("until till before", &token.word))?;
-        (at > 0).then(|| owned(content(&clause[at + 1..])))
+        let is_speaker = |token: &Token| among(SPEAKERS, &token.word);
+        let from = at + 1 + usize::from(clause.get(at + 1).is_some_and(is_speaker));
+        (at > 0).then(|| owned(content(&clause[from..])))
     });
     after.unwrap_or_default()
 }

@@ -10,7 +10,7 @@ mod gist;
 
 use super::{ConstraintKind, is_sibling};
 use crate::text::word_list::{Words, among};
-use act::{ALLOWED, Act, acts, subject};
+use act::{ALLOWED, Act, acts, skip_adverbs, skip_lead, subject};
 use clause::{ADVERBS, DENIALS, Token, clauses, content, has, owned, word};
 pub(super) use gist::Gist;
 use gist::LANGUAGES;
@@ -382,16 +382,59 @@ fn says_only(clause: &[Token]) -> bool {
         .all(|token| among(LANGUAGES, &token.word) || among("please from now on in again", &token.word))
 }
 
-/// "CI is green now", "review is done".
+/// "CI is green now", "review is done", "I checked it".
 fn states(clause: &[Token]) -> Option<Part> {
     if has(clause, DENIALS)
         || among("is are does did make get wait", word(clause, 0))
-        || has(clause, "waiting still almost will should")
+        || has(clause, "waiting still almost will should would could might")
+        || orders(clause)
     {
         return None;
     }
-    let stems = owned(content(clause));
-    (stems.len() > 1 || !stems.is_empty() && has(clause, "is are")).then_some(Part::States { stems })
+    let from = skip_adverbs(clause, 0);
+    let is_of_person = among(SPEAKERS, word(clause, from));
+    if is_of_person && !clause[from..].iter().take(MOST_BEFORE_PAST).any(is_past) {
+        return None;
+    }
+    let mut stems = owned(content(if is_of_person { &clause[from + 1..] } else { clause }));
+    stems.retain(|stem| stem != "already");
+    let is_enough = stems.len() > 1 || !stems.is_empty() && (is_of_person || has(clause, "is are"));
+    is_enough.then_some(Part::States { stems })
+}
+
+/// "I have already checked it."
+const MOST_BEFORE_PAST: usize = 4;
+
+pub(super) const SPEAKERS: Words = "i i've we we've";
+
+/// What has happened, or is the case.
+fn is_past(token: &Token) -> bool {
+    token.word.ends_with("ed")
+        || among(
+            "i've we've is are am was were have had did done saw read ran went gave said got took made",
+            &token.word,
+        )
+}
+
+/// "Check the tests", for what holds "until I checked it": nothing is said about the person.
+fn orders(clause: &[Token]) -> bool {
+    const NAMED: Words = "the a an this that these those my our your its all each every it them everything at into in on with over \
+         through again what how which if whether why who where";
+    const OVER: Words = "is are was were has have looks done finished complete ok okay fine good green over out in came went ran";
+    let Some((from, _)) = skip_lead(clause, 0) else { return false };
+    let first = &clause[from];
+    let is_base = !["ed", "ing", "s"].iter().any(|end| first.word.ends_with(end));
+    let is_verb = among(READS, &first.stem)
+        || among(CHANGE, &first.stem)
+        || among("say approv confirm sign decid answer reply agree merg releas ship finish", &first.stem);
+    if !is_base || !is_verb {
+        return false;
+    }
+    let next = word(clause, from + 1);
+    if among(OVER, next) || next.ends_with("ed") {
+        return false;
+    }
+    among(NAMED, next) || !has(&clause[from..], "is are was were has have")
 }
 
 /// "Use npm", "you can use npm again", "switch to npm".

@@ -131,8 +131,13 @@ impl Gist {
             _ => None,
         };
         let denying = denying.map(|clause| topic(&clause).unwrap_or(clause));
-        let after =
-            |clause: String| clause.split_once("まで").map(|(_, after)| after.to_owned()).unwrap_or(clause);
+        let after = |clause: String| {
+            clause
+                .split_once("まで")
+                .or_else(|| clause.split_once("前に"))
+                .map(|(_, after)| after.to_owned())
+                .unwrap_or(clause)
+        };
         let own = denying.map(after).map(|clause| runs(&clause)).unwrap_or_default();
         // A clause without an object points at another one.
         let is_bare = own.iter().all(|run| run.chars().nth(1).is_none() && !run.is_ascii());
@@ -275,13 +280,16 @@ impl Gist {
     /// 「レビューが終わるまで」, and 「レビュー終わりました」.
     fn is_met_by(&self, text: &str) -> bool {
         let Some((until, _)) = self.text.split_once("まで") else { return false };
+        let is_of_person = contains_any(until, "私が 俺が 僕が 自分が");
         let until = runs(until.rsplit(['、', '。']).next().unwrap_or(until));
         let gives = until.iter().any(|run| among("出 言", run));
         let named = until.iter().filter(|run| !among("出 言", run)).all(|run| text.contains(run.as_str()));
         named
             && !until.is_empty()
             && until.iter().any(|run| !among("出 言", run))
-            && (until.len() > 1 && !gives || gives && runs(text).len() <= 2)
+            && (until.len() > 1 && !gives
+                || gives && runs(text).len() <= 2
+                || is_of_person && runs(text).len() == 1)
             && !contains_any(text, "ない ません まだ 修正 直")
     }
 
