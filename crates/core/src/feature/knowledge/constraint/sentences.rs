@@ -539,8 +539,16 @@ fn ends_in_abbreviation(before: &str) -> bool {
         .any(|short| word.eq_ignore_ascii_case(short))
 }
 
+/// Code or a compiler's message in a line of its own words.
+fn has_code(text: &str) -> bool {
+    ['{', '}', ';'].iter().all(|sign| text.contains(*sign))
+}
+
 fn give(prompt: &str, range: Range<usize>, see: &mut impl FnMut(Range<usize>)) {
     let text = &prompt[range.clone()];
+    if has_code(text) {
+        return;
+    }
     let start = range.start + (text.len() - text.trim_start().len());
     let end = range.start + text.trim_end().len();
     if start < end {
@@ -568,6 +576,7 @@ mod tests {
             ("<system-reminder>\nnever\n</system-reminder>\nok", vec!["ok"]),
             ("<tag>never</tag>\nok", vec!["ok"]),
             ("error: never\n  --> a.rs\nok", vec!["ok"]),
+            ("I see: type '{ a: number; b: never }' never. ok", vec!["ok"]),
             ("Hi Anna,\nnever\n\nCheers,\nBob\n\nok", vec!["ok"]),
             ("Hi Claude,\nok", vec!["Hi Claude,", "ok"]),
             ("never\n-- Bob\n\nok", vec!["ok"]),
