@@ -390,14 +390,12 @@ struct SessionPlace {
 /// By the host's id of the session, else by one that is the same at every import.
 fn name_session(file: &TranscriptFile, host: Host, origin: &ConversationOrigin, relay: &Relay) -> String {
     let named = file.path.file_stem().map(|stem| stem.to_string_lossy());
-    [relay.session.as_deref(), origin.session.as_deref(), named.as_deref()]
+    let hashed = format!("{:016x}", fnv::hash(file.path.as_os_str().as_encoded_bytes().iter().copied()));
+    [relay.session.as_deref(), origin.session.as_deref(), named.as_deref(), Some(hashed.as_str())]
         .into_iter()
         .flatten()
         .find_map(|id| SessionId::of(host, id).ok())
-        .map_or_else(
-            || format!("{:016x}", fnv::hash(file.path.as_os_str().as_encoded_bytes().iter().copied())),
-            |id| id.to_string(),
-        )
+        .map_or_else(|| hashed.clone(), |id| id.to_string())
 }
 
 /// Tidegate itself asked for a summary, in a temporary folder of its own. Clients that do not know

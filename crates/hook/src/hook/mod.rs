@@ -7,8 +7,8 @@
 //! ```
 //!
 //! The order of the last line is an invariant ([`event_run`]): whatever fails on the way, a text that was
-//! not marked as said is said again. A failure at any step has one place, [`failure`]. Another host gets no
-//! answer, and a caller that is not the session's client changes nothing ([`caller`]).
+//! not marked as said is said again. A failure at any step has one place, [`failure`]. A host that is only
+//! recorded gets no answer, and a caller that is not the session's client changes nothing ([`caller`]).
 //!
 //! Every instruction is paid at every tool call. Large values are not freed ([`keep_until_exit`]). Bytes are
 //! searched without asking the processor (`core/src/text/search.rs`). Lists of words are one text each
@@ -160,7 +160,7 @@ impl Hook {
         } else {
             let in_time = || self.deadline.in_time();
             let here = self.here(&event, &config, Some(&state), &folder, root, &in_time);
-            match unreported::collect(&event, &self.env, &here, self.deadline.patience()) {
+            match unreported::collect(&event, &self.env, &here, marks, self.deadline.patience()) {
                 Ok(marks) => marks,
                 Err(step) => return give(&self.fail(&step, Some(&config), None)),
             }
