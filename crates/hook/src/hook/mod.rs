@@ -93,7 +93,7 @@ fn run_with(arguments: Arguments) -> ExitCode {
 
     let env = Environment::of_hook();
     let _ = fallback.env.set(env.clone());
-    let hook = Hook { fallback, env, deadline, via: arguments.via };
+    let hook = Hook { fallback, env, deadline, via: arguments.via, marks: None };
     hook.answer()
 }
 
@@ -107,6 +107,8 @@ struct Hook {
     env: Environment,
     deadline: Deadline,
     via: Option<String>,
+    /// Of the session, if something before its time needed them.
+    marks: Option<Known<Marks>>,
 }
 
 impl Hook {
@@ -249,10 +251,11 @@ impl Hook {
     }
 
     /// The session's, for a call of a tool: from a host that names no project, its folder may be one of the call's own.
-    fn known_project(&self, event: &Event<'_>) -> Option<PathBuf> {
+    fn known_project(&mut self, event: &Event<'_>) -> Option<PathBuf> {
         event.tool_name()?;
         let folder = self.fallback.state.get()?.session(&event.session);
-        marks::read(&folder).value()?.session.root.as_ref().map(PathBuf::from)
+        let marks = self.marks.insert(marks::read(&folder));
+        marks.value()?.session.root.as_ref().map(PathBuf::from)
     }
 
     /// Keeps what a failure from here on has to report.
@@ -458,14 +461,16 @@ impl Hook {
 
     /// A fork without marks inherits those of the session that it copied.
     fn read_marks(
-        &self,
+        &mut self,
         event: &Event<'_>,
         state: &StateDir,
         folder: &Path,
         root: Option<&Path>,
     ) -> Known<Marks> {
+        // At other events edits may have been added to them.
+        let known = self.marks.take().filter(|_| event.kind == EventKind::PreToolUse);
         let in_time = || self.deadline.in_time();
-        match (marks::read(folder), event.copied_tokens) {
+        match (known.unwrap_or_else(|| marks::read(folder)), event.copied_tokens) {
             (Known::Absent, Some(tokens)) => {
                 fork::inherit(state, event.host, &event.session, root, tokens, &in_time)
                     .map_or(Known::Absent, Known::Value)

@@ -332,6 +332,6 @@ fn qwen_with_its_hooks_switched_off_or_without_trust() {
     folders(&[(&root, "DO_NOT_TRUST")]);
     is_silent(&sandbox, "qwen", "twice");
     let other = put(sandbox.path().join("rules.json"), &format!("{{ {root:?}: \"TRUST_FOLDER\" }}"));
-    let sandbox = sandbox.with("QWEN_CODE_TRUSTED_FOLDERS_PATH", &other.display().to_string());
+    let sandbox = sandbox.with("QWEN_CODE_TRUSTED_FOLDERS_PATH", other.display().to_string());
     says(&sandbox, "qwen", &["twice"]);
 }
