@@ -149,6 +149,21 @@ fn a_patch_through_the_shell_is_an_edit_before_it_runs() {
     }
     let files = edited("PreToolUse", &format!("apply_patch <<'EOF'\n{long}EOF")).expect("an edit");
     assert_eq!(files.last().map(String::as_str), Some("/home/u/proj/big.rs"));
+    // Behind many other names, and behind lines that look like heads of another kind of patch.
+    let many: String = (0..300).map(|n| format!("*** Add File: n{n}.txt\n+x\n")).collect();
+    let heads = format!("*** Add File: n.txt\n{}", "+++ x\n".repeat(300));
+    for before in [many, heads] {
+        let patch = format!("*** Begin Patch\n{before}*** Update File: a.js\n@@\n-1\n+2\n*** End Patch\n");
+        let files = edited("PreToolUse", &format!("apply_patch <<'EOF'\n{patch}EOF")).expect("an edit");
+        assert_eq!(files.last().map(String::as_str), Some("/home/u/proj/a.js"));
+    }
+    // One folder of two is known.
+    let two = format!(
+        "cd web && apply_patch <<'A'\n{PATCH}A\ncd \"$X\" && apply_patch <<'B'\n{}B",
+        PATCH.replace("b.ts", "c.ts")
+    );
+    let files = edited("PreToolUse", &two).expect("an edit");
+    assert!(files.contains(&below[0]) && files.iter().any(|file| file.ends_with("src/c.ts")), "{files:?}");
     for line in [
         "npm test".to_owned(),
         "echo apply_patch".to_owned(),

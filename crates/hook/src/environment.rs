@@ -153,6 +153,7 @@ impl Environment {
                 xdg_data: path("XDG_DATA_HOME"),
                 home: path("HOME").or_else(|| path("USERPROFILE")),
                 host_config: host.config,
+                qwen_trust: path("QWEN_CODE_TRUSTED_FOLDERS_PATH"),
             },
             project: host.project,
             plugin: host.plugin,

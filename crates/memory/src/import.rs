@@ -227,7 +227,8 @@ impl Run<'_, '_> {
             return Ok(());
         }
         let relay = &*found.relay;
-        let session = name_session(file, host, origin, relay);
+        let ids = [relay.session.as_deref(), origin.session.as_deref()];
+        let session = name_session(&file.path, host, ids);
         if !sessions.contains_key(&session) {
             let place = SessionPlace {
                 project: self.project_of(file, origin, &session)?,
@@ -388,16 +389,14 @@ struct SessionPlace {
 }
 
 /// By the host's id of the session, else by one that is the same at every import.
-fn name_session(file: &TranscriptFile, host: Host, origin: &ConversationOrigin, relay: &Relay) -> String {
-    let named = file.path.file_stem().map(|stem| stem.to_string_lossy());
-    [relay.session.as_deref(), origin.session.as_deref(), named.as_deref()]
-        .into_iter()
+fn name_session(path: &Path, host: Host, ids: [Option<&str>; 2]) -> String {
+    let named = path.file_stem().map(|stem| stem.to_string_lossy());
+    let hashed = format!("{:016x}", fnv::hash(path.as_os_str().as_encoded_bytes().iter().copied()));
+    ids.into_iter()
+        .chain([named.as_deref(), Some(hashed.as_str())])
         .flatten()
         .find_map(|id| SessionId::of(host, id).ok())
-        .map_or_else(
-            || format!("{:016x}", fnv::hash(file.path.as_os_str().as_encoded_bytes().iter().copied())),
-            |id| id.to_string(),
-        )
+        .map_or_else(|| hashed.clone(), |id| id.to_string())
 }
 
 /// Tidegate itself asked for a summary, in a temporary folder of its own. Clients that do not know
@@ -449,5 +448,21 @@ fn retry<T>(mut act: impl FnMut() -> Result<T>) -> Result<T> {
             },
             done => return done,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_has_its_host_in_its_name() {
+        let path = Path::new("/t/my rollout.jsonl");
+        let name = |host, ids| name_session(path, host, ids);
+        assert_eq!(name(Host::Codex, [None, Some("s-1")]), "codex.s-1");
+        assert_eq!(name(Host::ClaudeCode, [Some("s-1"), None]), "s-1");
+        let hashed = name(Host::ClaudeCode, [Some("no id"), None]);
+        assert_eq!(hashed.len(), 16);
+        assert_eq!(name(Host::Codex, [None, None]), format!("codex.{hashed}"));
     }
 }

@@ -90,6 +90,8 @@ pub struct PlaceEnv {
     pub home: Option<PathBuf>,
     /// `CLAUDE_CONFIG_DIR`.
     pub host_config: Option<PathBuf>,
+    /// `QWEN_CODE_TRUSTED_FOLDERS_PATH`.
+    pub qwen_trust: Option<PathBuf>,
 }
 
 impl PlaceEnv {

@@ -17,6 +17,7 @@ use crate::install::record::Records;
 use crate::json_text::Document;
 use crate::path::is_same_place;
 use crate::program::is_program;
+use crate::shell::quote_path;
 
 /// A file that has Tidegate's hooks, and that the host reads.
 pub(crate) struct HookFile {
@@ -56,17 +57,29 @@ impl HookFile {
 pub(crate) struct Installed<'a> {
     seen: &'a Gathered,
     hooks: &'static HostHooks,
+    /// The folder whose file the host reads as the project's.
+    project: Option<&'a Path>,
     pub(crate) files: Vec<HookFile>,
     /// A file with hooks that the host does not run was reported.
-    has_lost: bool,
+    pub(crate) has_lost: bool,
 }
 
 impl<'a> Installed<'a> {
     /// Reports hooks that are gone, and files that the host refuses as a whole.
     pub(crate) fn find(hooks: &'static HostHooks, seen: &'a Gathered, found: &mut Findings) -> Installed<'a> {
-        let mut installed = Installed { seen, hooks, files: Vec::new(), has_lost: false };
+        Installed::find_in(seen.project.as_deref(), hooks, seen, found)
+    }
+
+    /// The same for a host that reads the project's file in another folder.
+    pub(crate) fn find_in(
+        project: Option<&'a Path>,
+        hooks: &'static HostHooks,
+        seen: &'a Gathered,
+        found: &mut Findings,
+    ) -> Installed<'a> {
+        let mut installed = Installed { seen, hooks, project, files: Vec::new(), has_lost: false };
         let recorded = Records::look(&seen.env).map(|records| records.settings()).unwrap_or_default();
-        for (scope, path) in hooks.files(seen.project.as_deref(), &seen.env.place) {
+        for (scope, path) in hooks.files(project, &seen.env.place) {
             let is_recorded = || recorded.iter().any(|(_, file)| is_same_place(file, &path));
             let text = read_text(&path);
             let fault = text
@@ -128,7 +141,12 @@ impl<'a> Installed<'a> {
     }
 
     fn command(&self, name: &str, scope: Scope) -> String {
-        let place = self.seen.scope_arguments(scope);
+        let elsewhere =
+            self.project.filter(|_| scope == Scope::Local && self.project != self.seen.project.as_deref());
+        let place = elsewhere.map_or_else(
+            || self.seen.scope_arguments(scope),
+            |project| format!("--project {}", quote_path(project)),
+        );
         self.seen.callable(&format!("tidegate {name} {place} --host {}", self.hooks.host.name()))
     }
 
@@ -182,10 +200,11 @@ impl<'a> Installed<'a> {
         is_well
     }
 
-    /// That hooks are there twice, that none is there, or that none was called. `hint` follows the last.
-    pub(crate) fn finish(&self, hint: Bilingual, found: &mut Findings) {
+    /// That hooks are there twice, that none is there, or that none was called. `run`: the files whose hooks the host runs.
+    /// `hint` follows the last.
+    pub(crate) fn finish(&self, run: &[&HookFile], hint: Bilingual, found: &mut Findings) {
         let host = self.hooks.title();
-        if let [one, other] = self.files.as_slice() {
+        if let [one, other] = run {
             let (one, other) = (one.path.display(), other.path.display());
             found.warning(
                 both!(

@@ -209,6 +209,7 @@ fn a_patch_through_the_shell_waits_for_the_skill_like_an_edit() {
 fn a_patch_through_the_shell_is_unverified_work() {
     for (status, holds) in [(Some("completed"), true), (Some("declined"), false), (None, false)] {
         let rollout = Rollout::new();
+        rollout.add("session_meta", &json!({ "source": "cli" }));
         let _ = rollout.event("SessionStart", &json!({ "source": "startup" }));
         assert_eq!(rollout.asks_to_run("p", &through_shell(PATCH)), "");
         if let Some(status) = status {
@@ -218,6 +219,70 @@ fn a_patch_through_the_shell_is_unverified_work() {
         assert_eq!(stop.contains("\"decision\":\"block\""), holds, "{status:?}: {stop}");
         assert_eq!(stop.contains("a.js"), holds, "{status:?}: {stop}");
     }
+}
+
+/// If nothing can tell what became of a patch, its files count as edited.
+#[test]
+fn a_patch_that_no_rollout_tells_of_is_unverified_work() {
+    let missing = |_: &Rollout| {};
+    let unreadable = |rollout: &Rollout| fs::create_dir(&rollout.path).expect("a new folder");
+    let prepares: [&dyn Fn(&Rollout); 2] = [&missing, &unreadable];
+    for prepare in prepares {
+        let rollout = Rollout::new();
+        prepare(&rollout);
+        let _ = rollout.event("SessionStart", &json!({ "source": "startup" }));
+        let _ = rollout.asks_to_run("p", &through_shell(PATCH));
+        let stop = rollout.stop();
+        assert!(stop.contains("\"decision\":\"block\"") && stop.contains("a.js"), "{stop}");
+    }
+    // Codex may keep no rollout.
+    let call = json!({ "tool_name": "Bash", "tool_use_id": "p", "transcript_path": null, "tool_input": { "command": through_shell(PATCH) } });
+    let rollout = Rollout::new();
+    let _ = rollout.event("SessionStart", &json!({ "source": "startup", "transcript_path": null }));
+    let _ = rollout.event("PreToolUse", &call);
+    let stop = rollout.event("Stop", &json!({ "stop_hook_active": false, "transcript_path": null }));
+    assert!(stop.contains("a.js"), "{stop}");
+    // A patch that was denied is no edit.
+    let rollout = Rollout::new();
+    rollout.sandbox.config("[skill_gate.require]\ncode = [\"code-quality-rules\"]\n");
+    rollout.sandbox.install_skill("code-quality-rules");
+    let _ = rollout.event("SessionStart", &json!({ "source": "startup", "transcript_path": null }));
+    assert!(rollout.event("PreToolUse", &call).contains("\"deny\""));
+    let stop = rollout.event("Stop", &json!({ "stop_hook_active": false, "transcript_path": null }));
+    assert!(!stop.contains("a.js"), "{stop}");
+}
+
+/// Only a shell knows the folder, so the command's own event names no file.
+#[test]
+fn a_patch_in_an_unknown_folder_is_unverified_work() {
+    let patch = through_shell(&PATCH.replace("a.js", "b.js"));
+    // In a known folder the file itself tells, and it is not there.
+    for (folder, holds) in [("$SUB", true), ("sub", false)] {
+        let rollout = Rollout::new();
+        rollout.add("session_meta", &json!({ "source": "cli" }));
+        let _ = rollout.event("SessionStart", &json!({ "source": "startup" }));
+        let line = format!("cd \"{folder}\" && {patch}");
+        let _ = rollout.asks_to_run("p", &line);
+        let call = json!({ "tool_name": "Bash", "tool_use_id": "p", "tool_input": { "command": line }, "tool_response": "" });
+        let _ = rollout.event("PostToolUse", &call);
+        let stop = rollout.stop();
+        assert_eq!(stop.contains("b.js"), holds, "{folder}: {stop}");
+    }
+}
+
+/// A subagent may end without an event.
+#[test]
+fn the_end_of_a_turn_waits_for_no_patch() {
+    let rollout = Rollout::new();
+    rollout.add("session_meta", &json!({ "source": "cli" }));
+    let _ = rollout.event("SessionStart", &json!({ "source": "startup" }));
+    let call = json!({ "tool_name": "Bash", "tool_use_id": "p", "agent_id": "a1", "agent_type": "default",
+        "tool_input": { "command": through_shell(PATCH) } });
+    let _ = rollout.event("PreToolUse", &call);
+    assert!(!rollout.stop().contains("a.js"));
+    let marks = fs::read_to_string(rollout.sandbox.session("codex.s-1").join("marks")).expect("the marks");
+    let patches = |word: &str| marks.lines().filter(|line| line.to_lowercase().contains(word)).count();
+    assert_eq!((patches("announced"), patches("patched")), (1, 1), "{marks}");
 }
 
 /// Codex writes file by file, and stops at the first that it cannot write. No event follows, by whatever tool it came.
@@ -263,7 +328,8 @@ fn a_patch_that_was_applied_counts_once() {
     rollout.patched("p", "completed", "a.js", now());
     let _ = rollout.event("PostToolUse", &call);
     let marks = fs::read_to_string(rollout.sandbox.session("codex.s-1").join("marks")).expect("the marks");
-    assert_eq!(marks.matches("a.js").count(), 1, "{marks}");
+    let edits = marks.lines().filter(|line| line.starts_with(r#"{"edit""#) && line.contains("a.js"));
+    assert_eq!(edits.count(), 1, "{marks}");
     assert!(rollout.stop().contains("a.js"));
 }
 

@@ -459,7 +459,7 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// A command that edits nothing, before it runs: no gate of edits waits for it.
+    /// A command that is not a patch, before it runs: no gate of edits closes for it.
     pub fn is_plain_command(&self) -> bool {
         self.kind == EventKind::PreToolUse
             && matches!(self.action, Action::Command(_) | Action::OtherShell(_))

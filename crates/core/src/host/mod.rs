@@ -51,7 +51,7 @@ pub trait HostWing {
     const SKILL_HINT: &'static str = "";
 
     /// A person writes it before the name of a skill to have it run.
-    const SKILL_SIGN: &'static str = "/";
+    const SKILL_PREFIX: &'static str = "/";
 
     /// With it a person compacts the conversation.
     const COMPACT_COMMAND: &'static str = "/compact";
@@ -248,9 +248,9 @@ macro_rules! dispatch {
                 match self { $(Host::$host => $folder::Wing::SKILL_HINT,)* }
             }
 
-            /// [`HostWing::SKILL_SIGN`].
-            pub fn skill_sign(self) -> &'static str {
-                match self { $(Host::$host => $folder::Wing::SKILL_SIGN,)* }
+            /// [`HostWing::SKILL_PREFIX`].
+            pub fn skill_prefix(self) -> &'static str {
+                match self { $(Host::$host => $folder::Wing::SKILL_PREFIX,)* }
             }
 
             /// [`HostWing::COMPACT_COMMAND`].

@@ -2,6 +2,7 @@
 
 pub mod friction;
 pub mod gate;
+mod naming;
 pub mod record;
 pub mod ruling;
 pub mod words;
@@ -20,6 +21,7 @@ use crate::text::skill_name::with_own_names;
 use ruling::{Ruling, RulingPart};
 
 pub use crate::feature::{deserves_time, must_note, observe};
+pub use naming::name_agent;
 
 fn listening_policies<'a>(
     event: &'a Event<'_>,
@@ -57,7 +59,7 @@ pub fn decide(facts: &Facts<'_>, config: &Config, clock: &dyn Fn() -> u64) -> Ru
         }
         name_skills(&mut verdict, facts);
         if facts.event.host != Host::ClaudeCode {
-            name_host(&mut verdict, facts.event.host);
+            naming::name_host(&mut verdict, facts.event.host);
         }
         if verdict == Verdict::pass() {
             // Nothing to say, to do or to explain.
@@ -120,104 +122,12 @@ fn name_skills(verdict: &mut Verdict, facts: &Facts<'_>) {
     }
 }
 
-/// Texts are written for Claude Code. Those for the person name the agent instead, and all of them its commands.
-fn name_host(verdict: &mut Verdict, host: Host) {
-    let says = verdict.says.iter_mut().map(|say| (say.to == Audience::User, &mut say.text));
-    // The person reads the reason of a question.
-    let reason = verdict.reason.iter_mut().map(|reason| (verdict.call == Call::Ask, reason));
-    for (is_for_person, text) in says.chain(reason) {
-        if is_for_person {
-            *text = name_agent(text, host);
-        }
-        *text = with_commands(text, COMPACT, host.compact_command());
-        for (skill, name) in SKILLS.map(|skill| (skill, &skill[1..])) {
-            *text = with_commands(text, skill, &format!("{}{name}", host.skill_sign()));
-        }
-    }
-}
-
-/// As texts name them.
-const COMPACT: &str = "/compact";
-const SKILLS: [&str; 2] = ["/compound", "/dev-cycle"];
-
-/// A path with that name in it stays.
-fn with_commands(text: &str, written: &str, own: &str) -> String {
-    if written == own {
-        return text.to_owned();
-    }
-    let joins = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '.' | '~');
-    let mut parts = text.split(written);
-    let mut named = parts.next().unwrap_or_default().to_owned();
-    for after in parts {
-        let is_path = named.ends_with(joins) || after.starts_with(|c: char| joins(c) && c != '.');
-        named.push_str(if is_path { written } else { own });
-        named.push_str(after);
-    }
-    named
-}
-
-/// A text that was written for Claude Code, for the person on another host. A file or a word with that name in it stays.
-pub fn name_agent(text: &str, host: Host) -> String {
-    const WRITTEN: [&str; 2] = ["Claude Code", "Claude"];
-    if host == Host::ClaudeCode {
-        return text.to_owned();
-    }
-    let title = Host::title(host.name());
-    let mut named = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find(WRITTEN[1]) {
-        let (before, from) = rest.split_at(at);
-        let length = WRITTEN.iter().find(|name| from.starts_with(**name)).map_or(0, |name| name.len());
-        let (name, after) = from.split_at(length);
-        let joins = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '/');
-        let is_part = before.ends_with(joins) || after.starts_with(joins) || after.starts_with(".md");
-        named.push_str(before);
-        named.push_str(if is_part { name } else { title });
-        rest = after;
-    }
-    named.push_str(rest);
-    named
-}
-
 /// Neutralises all text of a policy, including quoted parts. A policy's own words must therefore contain no markup.
 fn quote_verdict(verdict: &mut Verdict) {
     let texts = verdict.says.iter_mut().map(|say| &mut say.text);
     for text in verdict.reason.iter_mut().chain(texts) {
         if let Cow::Owned(neutral) = quoted(text) {
             *text = neutral;
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_text_names_the_agent_that_reads_it() {
-        for (text, named) in [
-            ("Claude will load it. Claude Code asks.", "Codex will load it. Codex asks."),
-            ("Claude が実行した Claude Code のフック", "Codex が実行した Codex のフック"),
-            (
-                "Claude's edit of Claude.md, docs/Claude and Claudette",
-                "Codex's edit of Claude.md, docs/Claude and Claudette",
-            ),
-            ("no name", "no name"),
-        ] {
-            assert_eq!(name_agent(text, Host::Codex), named);
-        }
-    }
-
-    #[test]
-    fn a_text_names_commands_as_the_host_has_them() {
-        for (text, named) in [
-            ("`/compound` now. Or type /compound.", "`$compound` now. Or type $compound."),
-            ("いま`/compound`を実行", "いま`$compound`を実行"),
-            ("docs/compound, /compound/x, /compounds", "docs/compound, /compound/x, /compounds"),
-            ("/compound", "$compound"),
-            ("none", "none"),
-        ] {
-            assert_eq!(with_commands(text, "/compound", "$compound"), named);
         }
     }
 }

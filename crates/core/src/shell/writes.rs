@@ -6,6 +6,7 @@ use crate::file_class::FileClass;
 use crate::shell::named::{files_in_patch, files_in_script, looks_like_file};
 use crate::shell::syntax::{Document, RedirectKind};
 use crate::shell::{How, Sort, Spot, Step, Word, Write};
+use crate::text::patch::patched_files;
 use crate::text::word_list::{Words, among};
 
 /// The file that a redirection opens for writing.
@@ -292,7 +293,8 @@ fn named(name: &str, arguments: &[Word], document: Option<&str>) -> Vec<String> 
         }
         "apply_patch" | "applypatch" => {
             let patch = document.or_else(|| arguments.first().and_then(Word::known));
-            patch.map(files_in_patch).unwrap_or_default()
+            // All of them: a gate may ask for one at the end.
+            patch.map(patched_files).unwrap_or_default()
         }
         "git" => files_of_git(arguments, document),
         "cp" | "mv" | "install" | "ln" | "rsync" => files_of_copy(name, arguments),

@@ -26,7 +26,7 @@ use tidegate_state::session::{claims, marks};
 use crate::hook::failure::record_id;
 use crate::hook::gather::Gather;
 use crate::hook::later::{Answer, Later};
-use crate::hook::{Hook, answer, keep_until_exit};
+use crate::hook::{Hook, answer, keep_until_exit, unreported};
 use crate::host::claude_code::{caller, client};
 use crate::process::ancestry::{self, Ancestry};
 
@@ -176,6 +176,9 @@ impl EventRun<'_> {
     ) -> Result<Answer, FailedStep> {
         let (now, config) = (self.here.now, self.here.config);
         let mut new_marks = pipeline::observe(facts, config);
+        if outcome.call >= Call::Deny && self.event.announced_patch().is_some() {
+            unreported::withdraw(&mut new_marks);
+        }
         let leaves: Vec<Mark> = outcome.effects.iter().filter_map(Effect::leaves).collect();
         let is_by_person =
             !new_marks.iter().chain(&leaves).any(Mark::needs_person) || self.is_by_person(facts);

@@ -60,7 +60,7 @@ pub(crate) struct Seen {
     pub agent: Option<String>,
     pub tool: Option<String>,
     pub project: Option<String>,
-    /// Nothing is edited: no failure keeps it from running.
+    /// A command that is not a patch: no gate of edits closes for it, so no failure keeps it from running.
     pub is_plain_command: bool,
     /// The main thread's turn ends, and no hook has blocked that yet. Without a check it is blocked only once: a full
     /// disk must not keep a turn from ever ending.

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! The order of the last line is an invariant ([`event_run`]): whatever fails on the way, a text that was
-//! not marked as said is said again. A failure at any step has one place, [`failure`]. Another host gets no
-//! answer, and a caller that is not the session's client changes nothing ([`caller`]).
+//! not marked as said is said again. A failure at any step has one place, [`failure`]. A host that is only
+//! recorded gets no answer, and a caller that is not the session's client changes nothing ([`caller`]).
 //!
 //! Every instruction is paid at every tool call. Large values are not freed ([`keep_until_exit`]). Bytes are
 //! searched without asking the processor (`core/src/text/search.rs`). Lists of words are one text each
@@ -93,7 +93,7 @@ fn run_with(arguments: Arguments) -> ExitCode {
 
     let env = Environment::of_hook();
     let _ = fallback.env.set(env.clone());
-    let hook = Hook { fallback, env, deadline, via: arguments.via };
+    let hook = Hook { fallback, env, deadline, via: arguments.via, marks: None };
     hook.answer()
 }
 
@@ -107,6 +107,8 @@ struct Hook {
     env: Environment,
     deadline: Deadline,
     via: Option<String>,
+    /// Of the session, if something before its time needed them.
+    marks: Option<Known<Marks>>,
 }
 
 impl Hook {
@@ -160,7 +162,7 @@ impl Hook {
         } else {
             let in_time = || self.deadline.in_time();
             let here = self.here(&event, &config, Some(&state), &folder, root, &in_time);
-            match unreported::collect(&event, &self.env, &here, self.deadline.patience()) {
+            match unreported::collect(&event, &self.env, &here, marks, self.deadline.patience()) {
                 Ok(marks) => marks,
                 Err(step) => return give(&self.fail(&step, Some(&config), None)),
             }
@@ -249,10 +251,11 @@ impl Hook {
     }
 
     /// The session's, for a call of a tool: from a host that names no project, its folder may be one of the call's own.
-    fn known_project(&self, event: &Event<'_>) -> Option<PathBuf> {
+    fn known_project(&mut self, event: &Event<'_>) -> Option<PathBuf> {
         event.tool_name()?;
         let folder = self.fallback.state.get()?.session(&event.session);
-        marks::read(&folder).value()?.session.root.as_ref().map(PathBuf::from)
+        let marks = self.marks.insert(marks::read(&folder));
+        marks.value()?.session.root.as_ref().map(PathBuf::from)
     }
 
     /// Keeps what a failure from here on has to report.
@@ -458,14 +461,16 @@ impl Hook {
 
     /// A fork without marks inherits those of the session that it copied.
     fn read_marks(
-        &self,
+        &mut self,
         event: &Event<'_>,
         state: &StateDir,
         folder: &Path,
         root: Option<&Path>,
     ) -> Known<Marks> {
+        // At other events edits may have been added to them.
+        let known = self.marks.take().filter(|_| event.kind == EventKind::PreToolUse);
         let in_time = || self.deadline.in_time();
-        match (marks::read(folder), event.copied_tokens) {
+        match (known.unwrap_or_else(|| marks::read(folder)), event.copied_tokens) {
             (Known::Absent, Some(tokens)) => {
                 fork::inherit(state, event.host, &event.session, root, tokens, &in_time)
                     .map_or(Known::Absent, Known::Value)

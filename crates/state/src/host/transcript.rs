@@ -64,6 +64,8 @@ pub fn read_run(
         EntryKind::Ended(end) if is_it(&end) => Some((end.began, end.exit)),
         _ => None,
     })
+    .ok()
+    .flatten()
 }
 
 /// Ids of calls come again in other conversations, whose entries a fork copies. A transcript is named after its own.
@@ -73,12 +75,19 @@ fn is_of_thread(event: &Event<'_>, path: &Path, thread: &str) -> bool {
     thread == own || !thread.is_empty() && named()
 }
 
-/// What became of a patch, from a host that reports it in no event: when, and its files.
+/// A search did not see all that it had to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Incomplete;
+
+/// What became of a patch: when, and its files.
+pub type PatchEnd = (Option<Millis>, Vec<String>);
+
+/// What became of a patch, from a host that reports it in no event. `Ok(None)` if nothing did so far.
 pub fn read_patch(
     host: Host,
     patch: &AnnouncedPatch,
     in_time: &dyn Fn() -> bool,
-) -> Option<(Option<Millis>, Vec<String>)> {
+) -> Result<Option<PatchEnd>, Incomplete> {
     let parser = host.parser(&[Sought::Patches]);
     find_last(&parser, Path::new(&patch.transcript), in_time, |entry| match entry.kind {
         EntryKind::Patched(end) if end.call == patch.call => {
@@ -103,14 +112,19 @@ fn find_last<T>(
     path: &Path,
     in_time: &dyn Fn() -> bool,
     is_it: impl Fn(TranscriptEntry<'_>) -> Option<T>,
-) -> Option<T> {
+) -> Result<Option<T>, Incomplete> {
     let (mut found, mut lines) = (None, 0);
-    let _ = read_lines(path, in_time, &mut |line| {
+    let read = read_lines(path, in_time, &mut |line| {
         lines += 1;
         found = parser.entry(line).and_then(&is_it);
         if found.is_some() || lines > FURTHEST { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    found
+    match read {
+        _ if found.is_some() => Ok(found),
+        Ok(true) => Ok(None),
+        // Not there, not readable, or not in time.
+        Ok(false) | Err(_) => Err(Incomplete),
+    }
 }
 
 /// When a command began, from a host whose hooks name no call: of those with the same line that have not ended, the

@@ -8,6 +8,7 @@ use super::config::Config;
 use super::registrations::HOOKS;
 use super::trust::{self, Trust};
 use crate::bilingual::{Bilingual, both};
+use crate::config_words::describe_file_fault;
 use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
 use crate::host::claude_code::registrations::is_ours;
@@ -16,32 +17,36 @@ use crate::host::installed::{HookFile, Installed};
 use crate::shell::quote_path;
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
-    let installed = Installed::find(&HOOKS, seen, found);
-    let config = Config::read(seen.project.as_deref(), &seen.env.place);
     let worktree = Worktree::find(seen);
-    let has_hooks = !installed.files.is_empty() || worktree.as_ref().is_some_and(|tree| tree.file.is_some());
-    let is_run = !has_hooks || check_config(&config, found);
-    let mut is_own = false;
+    let project = worktree.as_ref().map(|tree| tree.main.as_path()).or(seen.project.as_deref());
+    let mut installed = Installed::find_in(project, &HOOKS, seen, found);
+    let config = Config::read(seen.project.as_deref(), &seen.env.place);
+    let is_in_main = installed.files.iter().any(|file| file.scope == Scope::Local);
+    if let Some(tree) = worktree.as_ref().filter(|tree| tree.has_own && !is_in_main) {
+        report_worktree(seen, tree, found);
+        installed.has_lost = true;
+    }
+    let mut run = Vec::new();
+    if installed.files.is_empty() || report_fault(&config, found) {
+        return installed.finish(&run, Bilingual::default(), found);
+    }
+    let is_on = check_switch(&config, found);
     for file in &installed.files {
         let is_complete = installed.check_entries(file, found);
-        if file.scope == Scope::Local && worktree.is_some() {
-            is_own = true;
-        } else if file.scope == Scope::Local && !config.is_trusted() {
+        let without_folder =
+            worktree.as_ref().filter(|tree| file.scope == Scope::Local && !tree.top.join(".codex").is_dir());
+        if file.scope == Scope::Local && !config.is_trusted() {
             report_project(seen, &config, found);
-        } else if is_complete && is_run {
-            check_trust(seen, file, &config, found);
+        } else if let Some(tree) = without_folder {
+            report_folder(tree.top, file, found);
+        } else if is_on {
+            run.push(file);
+            if is_complete {
+                check_trust(seen, file, &config, found);
+            }
         }
     }
-    match &worktree {
-        Some(Worktree { file: Some(_), .. }) if !config.is_trusted() => report_project(seen, &config, found),
-        Some(Worktree { top, file: Some(file), .. }) if !top.join(".codex").is_dir() => {
-            report_folder(top, file, found);
-        }
-        Some(Worktree { file: Some(file), .. }) if is_run => check_trust(seen, file, &config, found),
-        Some(Worktree { top, main, file: None }) if is_own => report_worktree(seen, top, main, found),
-        _ => {}
-    }
-    installed.finish(Bilingual::default(), found);
+    installed.finish(&run, Bilingual::default(), found);
 }
 
 /// In a linked worktree Codex reads the hooks of the main checkout, and only if the worktree has a folder for
@@ -49,17 +54,16 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
 struct Worktree<'a> {
     top: &'a Path,
     main: PathBuf,
-    /// The file in the main checkout, if it has Tidegate's hooks.
-    file: Option<HookFile>,
+    /// Its own file has Tidegate's hooks, which Codex does not read.
+    has_own: bool,
 }
 
 impl Worktree<'_> {
     fn find(seen: &Gathered) -> Option<Worktree<'_>> {
         let top = seen.project.as_deref()?;
         let main = main_worktree(top)?;
-        let path = HOOKS.file(Some(&main), &seen.env.place)?;
-        let text = read_text(&path).filter(|text| HOOKS.has_ours(text, &seen.call));
-        Some(Worktree { top, main, file: text.map(|text| HookFile { scope: Scope::Local, path, text }) })
+        let own = HOOKS.file(Some(top), &seen.env.place).and_then(|path| read_text(&path));
+        Some(Worktree { top, main, has_own: own.is_some_and(|text| HOOKS.has_ours(&text, &seen.call)) })
     }
 }
 
@@ -75,7 +79,7 @@ fn report_folder(top: &Path, file: &HookFile, found: &mut Findings) {
     );
 }
 
-fn report_worktree(seen: &Gathered, top: &Path, main: &Path, found: &mut Findings) {
+fn report_worktree(seen: &Gathered, Worktree { top, main, .. }: &Worktree<'_>, found: &mut Findings) {
     let (own, its) = (top.join(".codex/hooks.json"), main.join(".codex/hooks.json"));
     let (own, its) = (own.display(), its.display());
     let init = seen.callable(&format!("tidegate init --project {} --host codex", quote_path(main)));
@@ -88,19 +92,26 @@ fn report_worktree(seen: &Gathered, top: &Path, main: &Path, found: &mut Finding
     );
 }
 
-/// Whether Codex runs hooks at all.
-fn check_config(config: &Config, found: &mut Findings) -> bool {
-    if let Some((file, fault)) = config.person.as_ref().and_then(|file| Some((file, file.fault()?))) {
-        let path = file.path.display();
-        found.problem(
-            both!(
-                "{path} is not TOML, so Codex does not start: {fault}.",
-                "{path} は TOML ではないため、Codex は起動しません: {fault}"
-            ),
-            both!("Correct the file.", "ファイルを直してください。"),
-        );
+/// Nothing else can be told by a file that cannot be read.
+fn report_fault(config: &Config, found: &mut Findings) -> bool {
+    let Some((file, fault)) = config.person.as_ref().and_then(|file| Some((file, file.fault()?))) else {
         return false;
-    }
+    };
+    let line = fault.line.map(|line| format!(":{line}")).unwrap_or_default();
+    let (place, Bilingual { en, ja }) =
+        (format!("{}{line}", file.path.display()), describe_file_fault(&fault.what));
+    found.problem(
+        both!(
+            "{place} is not TOML, so Codex does not start: {en}.",
+            "{place} は TOML ではないため、Codex は起動しません（{ja}）。"
+        ),
+        both!("Correct the file.", "ファイルを直してください。"),
+    );
+    true
+}
+
+/// Whether Codex runs hooks at all.
+fn check_switch(config: &Config, found: &mut Findings) -> bool {
     let Some(file) = config.find_switch() else { return true };
     let path = file.path.display();
     found.problem(

@@ -8,6 +8,7 @@ use tidegate_state::project::Checkout;
 use toml_edit::{DocumentMut, Item};
 
 use super::registrations::HOOKS;
+use super::server_text::{self, Refusal};
 use crate::host::claude_code::settings_file::read_text;
 use crate::path::real_path;
 
@@ -30,13 +31,12 @@ impl ConfigFile {
     }
 
     fn document(&self) -> DocumentMut {
-        self.text.parse().unwrap_or_default()
+        server_text::parse(&self.text).unwrap_or_default()
     }
 
-    /// As the error says it, in one line.
-    pub(crate) fn fault(&self) -> Option<String> {
-        let error = self.text.parse::<DocumentMut>().err()?;
-        Some(error.to_string().lines().next().unwrap_or_default().to_owned())
+    /// Why it cannot be read.
+    pub(crate) fn fault(&self) -> Option<Refusal> {
+        server_text::parse(&self.text).err()
     }
 
     /// By its name, or by the one that it had before.

@@ -3,7 +3,7 @@
 //! Codex writes this file, too, and it may hold secrets: no copy of it is kept. So the entry is a piece of text at the end
 //! that can be cut out again, and the rest stays as it is, to the byte.
 
-use toml_edit::{DocumentMut, InlineTable, Item, TableLike, Value};
+use toml_edit::{Document, DocumentMut, InlineTable, Item, TableLike, Value};
 
 use crate::host::claude_code::registrations::is_tidegate;
 
@@ -29,9 +29,14 @@ pub(crate) struct Refusal {
     pub(crate) what: String,
 }
 
-fn parse(text: &str) -> Result<DocumentMut, Refusal> {
+pub(crate) fn parse(text: &str) -> Result<DocumentMut, Refusal> {
+    parse_in_place(text).map(Document::into_mut)
+}
+
+/// With the place of everything in it.
+fn parse_in_place(text: &str) -> Result<Document<&str>, Refusal> {
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-    text.parse().map_err(|error: toml_edit::TomlError| Refusal {
+    Document::parse(text).map_err(|error| Refusal {
         line: error.span().map(|span| line_at(text, span.start)),
         what: error.message().to_owned(),
     })
@@ -42,11 +47,11 @@ fn line_at(text: &str, at: usize) -> usize {
 }
 
 pub(crate) fn find(text: &str, program: &str) -> Result<Found, Refusal> {
-    let document = parse(text)?;
-    let Some(list) = document.get(LIST) else { return Ok(Found::Nothing) };
+    let document = parse_in_place(text)?;
+    let Some((key, list)) = document.get_key_value(LIST) else { return Ok(Found::Nothing) };
     if list.as_table_like().is_none() {
-        let begins = |line: &str| line.trim_start().starts_with(LIST);
-        let line = text.lines().position(begins).map(|before| before + 1);
+        let span = key.span().or_else(|| list.span());
+        let line = span.map(|span| line_at(document.raw(), span.start));
         return Err(Refusal { line, what: format!("`{LIST}` is not a table") });
     }
     let Some(entry) = list.get(NAME) else { return Ok(Found::Nothing) };
@@ -57,17 +62,22 @@ pub(crate) fn find(text: &str, program: &str) -> Result<Found, Refusal> {
     Ok(if is_mcp && is_tidegate(command, program) { Found::Ours } else { Found::Theirs })
 }
 
-/// At the end of the file. A blank line stands before it, unless the file begins with it or has no newline at its end:
-/// that is how [`remove`] knows what was there.
+/// At the end of the file, behind a blank line unless the file begins with it. It ends as the file did, with a newline or
+/// without one: that is how [`remove`] knows what was there.
 pub(crate) fn add(text: &str, program: &str) -> Result<String, Refusal> {
     let document = parse(text)?;
     if document.get(LIST).is_some_and(Item::is_inline_table) {
         return Ok(add_inline(text, document, program));
     }
     let newline = newline_of(text);
-    let before = if text.trim_start_matches(BYTE_ORDER_MARK).is_empty() { "" } else { newline };
+    let is_empty = text.trim_start_matches(BYTE_ORDER_MARK).is_empty();
+    let (before, end) = match (is_empty, text.ends_with('\n')) {
+        (true, _) => (String::new(), newline),
+        (false, true) => (newline.to_owned(), newline),
+        (false, false) => (newline.repeat(2), ""),
+    };
     let command = Value::from(program);
-    Ok(format!("{text}{before}{HEADER}{newline}command = {command}{newline}{ARGS}{newline}"))
+    Ok(format!("{text}{before}{HEADER}{newline}command = {command}{newline}{ARGS}{end}"))
 }
 
 /// Such a table has no room for another one behind it.
@@ -119,13 +129,17 @@ fn cut(text: &str) -> Option<String> {
     if !is_whole || next.is_some_and(|next| !next.starts_with('[')) {
         return None;
     }
-    let shorter = before.strip_suffix("\r\n").or(before.strip_suffix('\n'));
-    let kept = match shorter {
-        // The blank line, or a newline that the file did not have.
-        Some(shorter) if shorter.ends_with('\n') || after.is_empty() => shorter,
-        _ => before,
+    // The blank line, if it is still there, and a newline that the file did not have.
+    let kept = match without_newline(before) {
+        shorter if !shorter.is_empty() && !shorter.ends_with('\n') => before,
+        shorter if args.ends_with('\n') => shorter,
+        shorter => without_newline(shorter),
     };
     Some(format!("{kept}{after}"))
+}
+
+fn without_newline(text: &str) -> &str {
+    text.strip_suffix("\r\n").or(text.strip_suffix('\n')).unwrap_or(text)
 }
 
 /// The library writes neither a byte order mark nor carriage returns.
@@ -164,12 +178,23 @@ mod tests {
             let with = add(before, PROGRAM).unwrap();
             assert_eq!(find(&with, PROGRAM), Ok(Found::Ours), "{with:?}");
             let newline = newline_of(before);
-            let entry = [HEADER, "command = \"/x/tidegate\"", ARGS, ""].join(newline);
-            assert!(with.ends_with(&entry), "{with:?}");
+            let entry = [HEADER, "command = \"/x/tidegate\"", ARGS].join(newline);
+            assert!(with.trim_end().ends_with(&entry), "{with:?}");
             assert_eq!(remove(&with, PROGRAM).as_deref(), Ok(before));
         }
         let theirs = "[mcp_servers.tidegate]\nurl = \"http://x\"\n";
         assert_eq!(find(theirs, PROGRAM), Ok(Found::Theirs));
+    }
+
+    /// A person may take out the blank line.
+    #[test]
+    fn a_newline_of_the_person_stays() {
+        for newline in ["\n", "\r\n"] {
+            let before = format!("a = 1{newline}");
+            let with = add(&before, PROGRAM).unwrap();
+            let closer = with.replacen(&newline.repeat(2), newline, 1);
+            assert_eq!(remove(&closer, PROGRAM).as_deref(), Ok(before.as_str()), "{closer:?}");
+        }
     }
 
     /// Codex adds tables at the end.
@@ -204,6 +229,13 @@ mod tests {
             refusal("a = 1\nmcp_servers = 3\n"),
             Refusal { line: Some(2), what: "`mcp_servers` is not a table".to_owned() }
         );
-        assert_eq!(refusal("a = 1\n\n[broken\n").line, Some(3));
+        for (text, line) in [
+            ("a = 1\n\n[broken\n", 3),
+            ("mcp_servers_old = 1\nmcp_servers = 3\n", 2),
+            ("\u{feff}mcp_servers_old = 1\n\n[[mcp_servers]]\nname = \"x\"\n", 3),
+            ("a = \"\"\"\nmcp_servers = 1\n\"\"\"\n\"mcp_servers\" = []\n", 4),
+        ] {
+            assert_eq!(refusal(text).line, Some(line), "{text:?}");
+        }
     }
 }

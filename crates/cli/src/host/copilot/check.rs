@@ -18,6 +18,7 @@ const IN_PROJECT: [&str; 2] = [".github/copilot/settings.json", ".github/copilot
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let installed = Installed::find(&HOOKS, seen, found);
+    let mut run = Vec::new();
     for file in &installed.files {
         let is_off = file.value()["disableAllHooks"] == true;
         if is_off {
@@ -26,8 +27,11 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         let is_complete = installed.check_entries(file, found);
         if file.scope == Scope::Local && !is_trusted(seen) {
             report_project(seen, found);
-        } else if is_complete && !is_off {
-            installed.is_complete(file, found);
+        } else if !is_off {
+            run.push(file);
+            if is_complete {
+                installed.is_complete(file, found);
+            }
         }
     }
     if !installed.files.is_empty() {
@@ -39,10 +43,11 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
                 Document::parse(&text).map(|document| document.value(&document.root)).unwrap_or_default();
             if settings["disableAllHooks"] == true {
                 report_switch(&path.display().to_string(), found);
+                run.clear();
             }
         }
     }
-    installed.finish(Bilingual::default(), found);
+    installed.finish(&run, Bilingual::default(), found);
 }
 
 /// Copilot writes it, with comments at its beginning. Settings of this name in other files do not count (1.0.102).
@@ -58,7 +63,8 @@ fn is_trusted(seen: &Gathered) -> bool {
         Document::parse(&text).map(|document| document.value(&document.root)).unwrap_or_default();
     // Copilot gives the older name the new form.
     let folders = ["trustedFolders", "trusted_folders"].iter().filter_map(|name| config[name].as_array());
-    let mut folders = folders.flatten().filter_map(Value::as_str).map(Path::new);
+    let folders = folders.flatten().filter_map(Value::as_str).map(Path::new);
+    let mut folders = folders.filter(|folder| folder.is_absolute());
     folders.any(|folder| project.starts_with(folder) || real_path(project).starts_with(real_path(folder)))
 }
 

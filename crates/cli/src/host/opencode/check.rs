@@ -27,5 +27,6 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
             );
         }
     }
-    installed.finish(Bilingual::default(), found);
+    let run: Vec<_> = installed.files.iter().collect();
+    installed.finish(&run, Bilingual::default(), found);
 }

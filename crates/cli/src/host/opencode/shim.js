@@ -210,6 +210,8 @@ export const Tidegate = async ({ client, directory }) => {
             await onCompacted(about.sessionID)
             break
           case "session.idle":
+            // Of a call that was denied or interrupted there is no end.
+            for (const [id, { session }] of started) if (session === about.sessionID) started.delete(id)
             if (begun.has(about.sessionID) || parents.has(about.sessionID)) await onIdle(about.sessionID)
             break
         }
@@ -240,7 +242,7 @@ export const Tidegate = async ({ client, directory }) => {
       }),
     "tool.execute.before": async (input, output) => {
       // opencode does not say how long a command took, and runs tools side by side.
-      if (input.tool === "bash") started.set(input.callID, Date.now())
+      if (input.tool === "bash") started.set(input.callID, { session: input.sessionID, at: Date.now() })
       const edits = EDITORS.includes(input.tool)
       if (!edits && !OTHERS.includes(input.tool)) return
       const tool = { tool_name: input.tool, call_id: input.callID, tool_input: output.args }
@@ -254,7 +256,7 @@ export const Tidegate = async ({ client, directory }) => {
     "tool.execute.after": (input, output) =>
       safely(async () => {
         const text = typeof output.output === "string" ? output.output : ""
-        const began = started.get(input.callID)
+        const began = (started.get(input.callID) || {}).at
         started.delete(input.callID)
         const answer = await call("PostToolUse", input.sessionID, {
           tool_name: input.tool,

@@ -1,6 +1,6 @@
 //! `doctor`: the hooks in Qwen Code's settings, and whether it runs hooks at all.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -21,6 +21,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let (project, person) = (settings(Scope::Local), settings(Scope::User));
     let asks = person.as_ref().is_some_and(|(_, it)| it["security"]["folderTrust"]["enabled"] == true);
     let distrusted = seen.project.as_deref().filter(|project| asks && !is_trusted(seen, project));
+    let mut run = Vec::new();
     for file in &installed.files {
         let is_complete = installed.check_entries(file, found);
         match distrusted.filter(|_| file.scope == Scope::Local) {
@@ -37,8 +38,12 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
                     ),
                 );
             }
-            None if is_complete => installed.is_complete(file, found),
-            None => {}
+            None => {
+                run.push(file);
+                if is_complete {
+                    installed.is_complete(file, found);
+                }
+            }
         }
     }
     // The project's word counts more, if it is read.
@@ -47,6 +52,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     if let Some((path, _)) =
         said.next().filter(|(_, it)| !installed.files.is_empty() && it["disableAllHooks"] == true)
     {
+        run.clear();
         let shown = path.display();
         found.problem(
             both!(
@@ -63,7 +69,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         " It reads a project's settings only in a folder that it trusts.",
         "プロジェクトの設定は、信頼したフォルダでのみ読み込まれます。"
     );
-    installed.finish(hint, found);
+    installed.finish(&run, hint, found);
 }
 
 /// `Null` without a readable file.
@@ -75,8 +81,8 @@ fn read(path: &Path) -> Value {
 /// The rule for the nearest folder decides, and of two for the same folder the one against it. Without a rule, it asks, and
 /// reads the settings until then.
 fn is_trusted(seen: &Gathered, project: &Path) -> bool {
-    let named = std::env::var_os("QWEN_CODE_TRUSTED_FOLDERS_PATH").map(PathBuf::from);
-    let file = named.or_else(|| Some(HOOKS.person_folder(&seen.env.place)?.join("trustedFolders.json")));
+    let file = seen.env.place.qwen_trust.clone();
+    let file = file.or_else(|| Some(HOOKS.person_folder(&seen.env.place)?.join("trustedFolders.json")));
     let rules = file.map(|file| read(&file)).unwrap_or_default();
     let project = real_path(project);
     let nearest = rules.as_object().into_iter().flatten().filter_map(|(path, level)| {

@@ -82,6 +82,23 @@ fn hooks_of_both_places_run_twice() {
         init(&sandbox, host, &["--project", "."]);
         is_silent(&sandbox, host, "twice");
         init(&sandbox, host, &["--user"]);
+        let root = real(&sandbox.project());
+        match host {
+            "codex" => {
+                is_silent(&sandbox, host, "twice");
+                let config = sandbox.home().join(".codex/config.toml");
+                let text = fs::read_to_string(&config).expect("our server");
+                put(config, &format!("{text}\n[projects.\"{root}\"]\ntrust_level = \"trusted\"\n"));
+            }
+            "copilot" => {
+                is_silent(&sandbox, host, "twice");
+                put(
+                    sandbox.home().join(".copilot/config.json"),
+                    &format!("{{ \"trustedFolders\": [\"{root}\"] }}"),
+                );
+            }
+            _ => {}
+        }
         says(&sandbox, host, &["warning: ", "twice", in_project, in_home, "uninstall", "--user --host"]);
     }
 }
@@ -136,7 +153,9 @@ fn codex_with_its_hooks_switched_off() {
     is_silent(&sandbox, "codex", "features");
     // Codex does not start with a broken one.
     fs::write(&person, "[features\n").expect("the config");
-    says(&sandbox, "codex", &["problem: ", &person.display().to_string(), "not TOML"]);
+    let wrong = wrong(&sandbox, "codex");
+    assert!(wrong.len() == 1, "{wrong:#?}");
+    says(&sandbox, "codex", &["problem: ", &format!("{}:1 is not TOML", person.display()), "unclosed table"]);
 }
 
 #[test]
@@ -223,6 +242,7 @@ fn copilot_in_a_folder_that_it_does_not_trust() {
         ("\"trustedFolders\": [\"/\"]".to_owned(), true),
         (format!("\"trustedFolders\": [\"{project}/src\", \"{project}2\"]"), false),
         ("\"trustedFolders\": 7".to_owned(), false),
+        ("\"trustedFolders\": [\"\", \".\"]".to_owned(), false),
     ] {
         put(config.clone(), &format!("// User settings belong in settings.json.\n{{ {folders} }}\n"));
         let wrong = wrong(&sandbox, "copilot");
@@ -254,6 +274,8 @@ fn codex_in_a_linked_worktree() {
     init(&sandbox, "codex", &["--project", "."]);
     let main = real(&main);
     says(&sandbox, "codex", &["problem: ", "linked worktree", &main, "tidegate init --project"]);
+    let all = findings(&sandbox);
+    assert!(all.iter().all(|it| it["id"] != "codex" || it["state"] != "ok"), "{all:#?}");
     init(&sandbox, "codex", &["--project", &main]);
     is_silent(&sandbox, "codex", "linked worktree");
     says(&sandbox, "codex", &[&format!("{main}/.codex/hooks.json"), "/hooks"]);
@@ -261,6 +283,20 @@ fn codex_in_a_linked_worktree() {
     says(&sandbox, "codex", &["problem: ", "without a `.codex` folder", "mkdir"]);
     fs::create_dir(tree.join(".codex")).expect("a new folder");
     is_silent(&sandbox, "codex", "worktree");
+    // The main checkout's file is checked as if this were it.
+    let hooks = Path::new(&main).join(".codex/hooks.json");
+    let text = fs::read_to_string(&hooks).expect("our hooks");
+    fs::write(&hooks, text.replacen('{', "{ \"version\": 1,", 1)).expect("the hooks");
+    let again = format!("tidegate init --project {main}");
+    says(
+        &sandbox,
+        "codex",
+        &["problem: ", "does not read", &hooks.display().to_string(), "`version`", &again],
+    );
+    fs::write(&hooks, text).expect("the hooks");
+    is_silent(&sandbox, "codex", "twice");
+    init(&sandbox, "codex", &["--user"]);
+    says(&sandbox, "codex", &["twice", &hooks.display().to_string(), &format!("uninstall --project {main}")]);
 }
 
 #[test]
@@ -291,4 +327,11 @@ fn qwen_with_its_hooks_switched_off_or_without_trust() {
     says(&sandbox, "qwen", &words);
     folders(&[(&root, "TRUST_PARENT"), ("/", "DO_NOT_TRUST")]);
     assert!(wrong(&sandbox, "qwen").is_empty());
+    init(&sandbox, "qwen", &["--user"]);
+    says(&sandbox, "qwen", &["twice"]);
+    folders(&[(&root, "DO_NOT_TRUST")]);
+    is_silent(&sandbox, "qwen", "twice");
+    let other = put(sandbox.path().join("rules.json"), &format!("{{ {root:?}: \"TRUST_FOLDER\" }}"));
+    let sandbox = sandbox.with("QWEN_CODE_TRUSTED_FOLDERS_PATH", other.display().to_string());
+    says(&sandbox, "qwen", &["twice"]);
 }

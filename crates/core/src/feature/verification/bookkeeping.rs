@@ -2,6 +2,7 @@
 //! attempts.
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use crate::event::action::{Exit, ShellCommand};
 use crate::event::{Event, EventKind, Start};
@@ -96,13 +97,22 @@ pub fn marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
     marks
 }
 
-/// Without an id or a transcript nothing would ever tell what became of it.
+/// Without an id no later event could be told to be its own.
 fn announced_patch(event: &Event<'_>) -> Option<AnnouncedPatch> {
-    event.announced_patch()?;
+    /// One is enough to ask for a check.
+    const MOST: usize = 64;
+    let may_be_code = |path: &&Cow<'_, str>| match FileClass::of(path) {
+        FileClass::Code => true,
+        // A script is known by its first line.
+        FileClass::Other => Path::new(path.as_ref()).extension().is_none(),
+        _ => false,
+    };
+    let files = event.announced_patch()?.iter().filter(may_be_code).take(MOST);
     Some(AnnouncedPatch {
         call: event.call.as_deref()?.to_owned(),
         agent: event.agent_id().map(str::to_owned),
-        transcript: event.transcript.as_deref()?.to_owned(),
+        transcript: event.transcript.as_deref().unwrap_or_default().to_owned(),
+        files: files.map(ToString::to_string).collect(),
     })
 }
 

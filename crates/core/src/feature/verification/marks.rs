@@ -324,6 +324,7 @@ pub(in crate::feature) mod tests {
                 call,
                 agent: of_agent.then(|| "a1".into()),
                 transcript: "/r.jsonl".into(),
+                files: vec!["/a.rs".into()],
             })),
             "[a-c]".prop_map(Mark::Patched),
             Just(Mark::Held),

@@ -27,7 +27,7 @@ pub struct Edit {
     pub removed: bool,
 }
 
-/// A patch that the host applies without an event afterwards.
+/// A patch that the host may apply without an event afterwards.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnnouncedPatch {
     /// The host's id of the call.
@@ -35,8 +35,11 @@ pub struct AnnouncedPatch {
     /// The subagent that makes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// The file that will tell what became of it.
+    /// The file that will tell what became of it; empty if there is none.
     pub transcript: String,
+    /// The code that it names, which counts as edited if nothing can tell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

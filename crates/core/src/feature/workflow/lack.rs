@@ -102,7 +102,7 @@ impl Lack {
             Lack::NotCompacted { phase, is_nearly_full } => {
                 let why = if *is_nearly_full { ", and the context is nearly full" } else { "" };
                 format!(
-                    "the conversation was not compacted since phase {phase} ended{why}; the person can type /compact"
+                    "the conversation was not compacted since phase {phase} ended{why}; the person can type `/compact`"
                 )
             }
             Lack::NoSkill => format!("the skill `{PROGRESS_SKILL}` was not invoked since the phase began"),
@@ -155,7 +155,7 @@ impl Lack {
             Lack::NotCompacted { phase, is_nearly_full } => {
                 let why = if *is_nearly_full { "、コンテキストもほぼ満杯です" } else { "" };
                 format!(
-                    "フェーズ{phase}が終わってから会話を圧縮していません{why}。/compact を入力してください"
+                    "フェーズ{phase}が終わってから会話を圧縮していません{why}。`/compact` を入力してください"
                 )
             }
             Lack::NoSkill => format!("フェーズの開始後に、スキル `{PROGRESS_SKILL}` を使っていません"),

@@ -9,7 +9,7 @@ use crate::event::prompt::Prompt;
 use crate::event::{Event, EventKind, FailedStep, Permission, UnreadableEvent};
 use crate::host::patch::{PATCH_LONGEST, patched_paths};
 use crate::host::{Host, head};
-use crate::shell::{self, How, Step, Word, Write};
+use crate::shell::{self, How, Script, Step, Word, Write};
 use crate::text::json::{Field, LongText, read_object};
 
 /// The name for the shell, whatever the tool is called in the version.
@@ -127,7 +127,19 @@ fn patched_by_line<'a>(input: &Field<ToolInput<'a>>, cwd: Option<&str>) -> Optio
     let paths: Vec<_> =
         patched.filter_map(|write| write.path.resolve(cwd, cwd, None)).map(Cow::Owned).collect();
     // A folder or a text that only a shell knows: the files are named all the same.
-    if paths.is_empty() { patched_paths(&text, Some(cwd)) } else { Some(paths) }
+    let named = patched_paths(&text, Some(cwd)).unwrap_or_default();
+    let missing =
+        if paths.len() < named.len() || has_unplaced(&script, patches) { named } else { Vec::new() };
+    let mut all = paths;
+    all.extend(missing);
+    (!all.is_empty()).then_some(all)
+}
+
+/// Whether one of these steps edits files in a folder that only a shell knows.
+fn has_unplaced(script: &Script, is_wanted: impl Fn(&Step) -> bool) -> bool {
+    let is_placed =
+        |number| script.writes().iter().any(|write| write.step == number && write.how == How::Command);
+    script.steps.iter().enumerate().any(|(number, step)| is_wanted(step) && !is_placed(number))
 }
 
 /// The payload has no exit status: Codex writes it into the rollout.

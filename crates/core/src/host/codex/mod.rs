@@ -27,7 +27,7 @@ impl HostWing for Wing {
     const SKILL_HINT: &'static str =
         " (Print its whole SKILL.md with `cat`, in a command that does nothing else.)";
 
-    const SKILL_SIGN: &'static str = "$";
+    const SKILL_PREFIX: &'static str = "$";
 
     const TELLS_BY_TRANSCRIPT: bool = true;
 

@@ -3,4 +3,5 @@
 pub mod manifests;
 mod work;
 
+pub use work::named_files;
 pub(super) use work::read_facts;

@@ -189,6 +189,18 @@ fn read_work(event: &Event<'_>, marks: Option<&Marks>, needs: Needs, here: &Hook
     work
 }
 
+/// The files that the command line of this event names as those it writes, changed or not.
+pub fn named_files(event: &Event<'_>, marks: Option<&Marks>, here: &HookContext<'_>) -> Vec<String> {
+    let Some((root, text)) = here.root.zip(event.command_line()) else { return Vec::new() };
+    let start = start_folder(event, marks, root);
+    let Some(script) = parse_line(text, &start, here) else { return Vec::new() };
+    let ended =
+        event.cwd.as_deref().filter(|end| event.is_main_thread() && Path::new(end) != Path::new(&start));
+    let root = root.to_string_lossy();
+    let named = script.writes().iter().take(MOST_FILES).filter(|write| write.how == How::Command);
+    named.filter_map(|write| write.path.resolve(&root, &start, ended)).collect()
+}
+
 /// A command line that has ended.
 struct RanLine<'a> {
     script: &'a Script,

@@ -85,7 +85,7 @@ fn report_no_hook(seen: &Gathered, found: &mut Findings) {
             en = en,
             ja = ja
         );
-        // Who does not use it needs no command for it.
+        // A person who does not use Claude Code needs no command for it.
         if seen.client.folder.as_deref().is_some_and(Path::is_dir) {
             found.note_with(
                 text,

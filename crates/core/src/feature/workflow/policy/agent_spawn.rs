@@ -135,7 +135,7 @@ impl AgentSpawn<'_> {
         };
         if level >= BLOCKED {
             reason += if self.facts.person.may_be_there() {
-                "Write to files what must survive, then wait for the person to run /compact"
+                "Write to files what must survive, then wait for the person to run `/compact`"
             } else {
                 "Continue without agents, in this thread and in small steps, and write results to files"
             };
