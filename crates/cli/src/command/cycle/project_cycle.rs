@@ -77,7 +77,7 @@ impl ProjectCycle {
         let env = &self.project.here.env;
         let folders = self.skill_folders(host, env.plugin.as_deref());
         skills::is_installed(cycle, &folders, env.place.host().as_deref())
-            .then(|| format!("{}{}", host.skill_sign(), skills::invocable_name(cycle, &folders)))
+            .then(|| format!("{}{}", host.skill_prefix(), skills::invocable_name(cycle, &folders)))
     }
 
     /// Of the host and Claude Code's, which all hosts know.
