@@ -40,6 +40,7 @@ impl<'p> Place<'p> {
     }
 
     /// A clause of the sentence, with the rest around it.
+    #[must_use]
     pub fn clause(self, clause: Range<usize>) -> Place<'p> {
         let part = |range: Range<usize>| Some(&self.sentence[range]).filter(|text| !text.trim().is_empty());
         Place {
