@@ -170,6 +170,10 @@ mod tests {
             let refused = find_target(&at(name)).unwrap_err();
             assert!(refused.en.contains(why), "{name}: {refused:?}");
         }
+        // As a shell writes `>(cat)`.
+        let (_reader, writer) = io::pipe().unwrap();
+        let named = format!("/dev/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&writer));
+        assert_eq!(find_target(Path::new(&named)), Ok(Target::Pipe));
         assert!(find_target(Path::new("/dev/null")).unwrap_err().en.contains("a device"));
     }
 }

@@ -94,8 +94,6 @@ impl Past {
             ..config::Sources::default()
         });
         language::choose(&env, config.general.lang);
-        // A section with a wrong key is not used.
-        warn_of_problems(&config.problems);
         Past { env, config, now: clock::now() }
     }
 
@@ -105,6 +103,8 @@ impl Past {
         command: &str,
         paths: &[PathBuf],
     ) -> Result<Vec<TranscriptFile>, CliError> {
+        // A section with a wrong key is not used.
+        warn_of_problems(&self.config.problems);
         let homes = AgentHomes::find(&self.env.place);
         let mut files = agent_homes::find_transcripts(&homes.chosen_folders(paths))?;
         for file in &mut files {
