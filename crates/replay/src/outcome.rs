@@ -7,6 +7,7 @@ use tidegate_core::shell::{self, Status, Step, Why};
 
 /// A command line that ended, and what the core saw in it.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is seen by itself")]
 pub struct JudgedRun {
     /// In the transcript.
     pub line: usize,

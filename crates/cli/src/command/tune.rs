@@ -363,7 +363,9 @@ fn tune_page(found: &Found<'_>, turns: u32, diff: Option<&str>, asks: bool) -> P
             "設定はそのままです: 先の警告 {early_now}、後の警告 {late_now}。"
         ));
         if reachable > 0 {
-            present_costs(found, turns).into_iter().for_each(|line| page.item(line));
+            for line in present_costs(found, turns) {
+                page.item(line);
+            }
         }
         return page;
     };
@@ -387,7 +389,9 @@ fn tune_page(found: &Found<'_>, turns: u32, diff: Option<&str>, asks: bool) -> P
     for proposal in [Some(early), tuning.late].into_iter().flatten() {
         page.item(cost(found, proposal));
     }
-    present_costs(found, turns).into_iter().for_each(|line| page.item(line));
+    for line in present_costs(found, turns) {
+        page.item(line);
+    }
     match diff {
         None => page.paragraph(both!("Your config says so already.", "設定はすでにそうなっています。")),
         Some(diff) => {

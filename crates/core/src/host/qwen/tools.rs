@@ -181,7 +181,7 @@ pub(super) fn exit_before_notes(report: LongText<'_>) -> Exit {
             let text = report.lossy();
             exit_between(&text, without_notes(&text))
         }
-        known => known,
+        known @ Exit::Known(_) => known,
     }
 }
 

@@ -412,7 +412,9 @@ impl FrictionFold {
             None
         });
         if ends {
-            these.iter().for_each(|at| self.watch.look_again(*at, Millis(now.0.saturating_add(RESTART_MS))));
+            for at in &these {
+                self.watch.look_again(*at, Millis(now.0.saturating_add(RESTART_MS)));
+            }
         }
         for (at, act) in acts {
             self.count_override(at, act);
