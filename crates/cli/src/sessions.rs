@@ -157,10 +157,26 @@ impl Here {
         }
     }
 
+    /// As [`Here::complete_name`], also for the beginning of an id: tables show no more of it.
+    pub(crate) fn find_name<'a>(&self, typed: &'a str) -> Result<Cow<'a, str>, CliError> {
+        let whole = self.complete_name(typed);
+        if SessionId::parse(&whole).is_ok_and(|id| self.state.session(&id).is_dir()) {
+            return Ok(whole);
+        }
+        let entries = fs::read_dir(self.state.sessions()).into_iter().flatten().flatten();
+        let ids = entries.filter_map(|entry| SessionId::parse(&entry.file_name().to_string_lossy()).ok());
+        let mut found = ids.filter(|id| has_beginning(id, typed));
+        match (found.next(), found.next()) {
+            (Some(only), None) => Ok(Cow::Owned(only.to_string())),
+            (Some(_), Some(_)) => Err(more_than_one(typed)),
+            (None, _) => Ok(whole),
+        }
+    }
+
     /// The named one, else the environment's, else the project's newest.
     pub(crate) fn session(&self, named: Option<&str>) -> Result<Session, CliError> {
         if let Some(typed) = named {
-            return self.known_session(&self.complete_name(typed));
+            return self.known_session(&self.find_name(typed)?);
         }
         if let Some(own) = &self.env.session {
             return self.known_session(own);
@@ -270,6 +286,10 @@ impl Here {
         let of = path.as_deref().and_then(transcript::find_writer).unwrap_or_default();
         let transcript = match &path {
             None => Ok(None),
+            // The host writes its first line with the first prompt.
+            Some(path) if known.is_some_and(|known| known.session.relays.is_empty()) && !path.exists() => {
+                Ok(None)
+            }
             Some(path) if !path.exists() => {
                 Err(NoReading::Broken(format!("{}: no such file", path.display())))
             }
@@ -330,6 +350,21 @@ impl Here {
 pub(crate) struct Session {
     pub(crate) id: SessionId,
     pub(crate) marks: Marks,
+}
+
+/// Whether a person who typed this may mean the session: with or without the name of its host.
+pub(crate) fn has_beginning(id: &SessionId, typed: &str) -> bool {
+    let typed = typed.trim_end_matches('…');
+    !typed.is_empty() && (id.as_str().starts_with(typed) || id.in_host().starts_with(typed))
+}
+
+pub(crate) fn more_than_one(typed: &str) -> CliError {
+    let typed = show_name(typed);
+    CliError::new(both!(
+        "more than one session begins with `{typed}`",
+        "`{typed}` で始まるセッションが複数あります"
+    ))
+    .hint(both!("write more of its id", "ID をもう少し長く書いてください"))
 }
 
 fn without_session() -> Bilingual {

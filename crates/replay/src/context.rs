@@ -19,6 +19,7 @@ pub struct CurvePoint {
     /// In the transcript, counted from 1.
     pub line: u32,
     pub turn: u32,
+    pub at: Millis,
     /// Tokens of the request.
     pub used: u32,
     /// Tokens to the point at which the client compacts, or to the end of the window.
@@ -145,6 +146,7 @@ impl ContextCourse {
         self.curve.push(CurvePoint {
             line: small(line as u64),
             turn: small(turn as u64),
+            at,
             used: small(reading.used),
             left: reading.left().map(small),
             seen: None,

@@ -14,6 +14,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use tidegate_core::feature::config::Config;
 use tidegate_core::host::Host;
@@ -66,8 +67,9 @@ pub struct SessionRecord<S = StopRecord> {
 /// The end of a turn.
 #[derive(Clone, Debug)]
 pub struct StopRecord {
-    /// Of the last edit of code; without one, of the end.
     pub line: usize,
+    /// Of the last edit of code, if any is open.
+    pub edit_line: Option<usize>,
     pub at: Millis,
     pub turn: usize,
     /// The id of the last answer.
@@ -210,7 +212,7 @@ fn replay_file<S>(
         tell(notify, file.bytes)?;
         return Ok(if matches!(glanced, Glanced::OfAgent) { Found::OfAgent } else { Found::Other });
     };
-    let reader = SessionReader::new(host, Reads::Moments).trusting(sound_lines);
+    let reader = SessionReader::new(host, Reads::Moments).trusting(sound_lines).not_after(now());
     let mut player = Player::new(&root, &files, config).map_err(Halt::Scratch)?.of_host(host);
     if keep.closed_runs {
         player = player.with_closed_runs();
@@ -275,6 +277,11 @@ fn enter(reader: &mut SessionReader, line: &BoundedLine<'_>) {
     }
 }
 
+fn now() -> Millis {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Millis(now.as_millis() as u64)
+}
+
 fn find_host(line: &BoundedLine<'_>) -> Option<Host> {
     let BoundedLine::Whole(line) = line else { return None };
     // Qwen Code's lines have all that Claude Code's have.
@@ -283,14 +290,14 @@ fn find_host(line: &BoundedLine<'_>) -> Option<Host> {
 
 fn glance(file: &TranscriptFile, notify: Notify<'_>) -> Result<Glanced, Halt> {
     let mut lines = BoundedLines::new(bounded::open(&file.path)?, LONGEST_LINE);
-    let mut reader = SessionReader::new(Host::ClaudeCode, Reads::Files);
+    let mut reader = SessionReader::new(Host::ClaudeCode, Reads::Files).not_after(now());
     let (mut host, mut number, mut told) = (None, 0, 0);
     while let Some(line) = lines.next_line()? {
         if host.is_none() {
             host = find_host(&line);
             if let Some(other) = host.filter(|host| *host != Host::ClaudeCode) {
                 // Lines before it are of no host.
-                reader = SessionReader::new(other, Reads::Files);
+                reader = SessionReader::new(other, Reads::Files).not_after(now());
                 (0..number).for_each(|_| reader.skip_line());
             }
         }
@@ -339,8 +346,7 @@ fn play<S>(
         closed: Vec::new(),
     };
     read_lines(file, &mut reader, notify, |reader| {
-        for mut moment in reader.moments() {
-            moment.at = believe(moment.at, file.changed);
+        for moment in reader.moments() {
             record.see(&moment);
             let judged = player.play(&moment).map_err(Halt::Scratch)?;
             record.stops.extend(judged.map(keep.stop));
@@ -350,14 +356,6 @@ fn play<S>(
     record.damaged_lines = reader.unread_lines() + player.left_out();
     (record.context, record.closed) = player.finish();
     Ok(record)
-}
-
-/// A copied file may have lost when it was written, so its time may be a zone or two behind.
-const AHEAD_MS: u64 = 86_400_000;
-
-/// No line is newer than its file. A time to come says nothing, and would be within every period.
-fn believe(at: Millis, changed: Millis) -> Millis {
-    if at.since(changed) > AHEAD_MS { changed } else { at }
 }
 
 impl<S> SessionRecord<S> {
@@ -374,7 +372,8 @@ impl StopRecord {
     fn of(judged: JudgedEnd) -> StopRecord {
         let command = |command: &str| cut_after(&redact(command).text, SHOWN_COMMAND).into_owned();
         StopRecord {
-            line: judged.edit_line.unwrap_or(judged.line),
+            line: judged.line,
+            edit_line: judged.edit_line,
             at: judged.at,
             turn: judged.end.turn,
             entry: judged.end.entry,

@@ -7,6 +7,7 @@ use tidegate_core::shell::{self, Status, Step, Why};
 
 /// A command line that ended, and what the core saw in it.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is seen by itself")]
 pub struct JudgedRun {
     /// In the transcript.
     pub line: usize,
@@ -16,7 +17,8 @@ pub struct JudgedRun {
     pub proves: Kinds,
     /// It contains a check whose failure would not have shown.
     pub hides: bool,
-    /// What it said counts as a check that failed.
+    /// It counts as a check that passed, or failed, for the files that were open then.
+    pub passed: bool,
     pub failed: bool,
     /// The project's checks at that moment.
     pub checks: Option<ProjectChecks>,
@@ -106,7 +108,10 @@ impl fmt::Display for HoldCause {
 /// Checks of the same turn or change set, before its last edit.
 #[derive(Clone, Debug, Default)]
 pub struct EarlierChecks {
-    pub passed: bool,
+    /// The last one that passed, unless one failed after it.
+    pub passed: Option<JudgedRun>,
+    /// The last one that failed, unless one passed after it.
+    pub failed: Option<JudgedRun>,
     /// The last one whose status did not show.
     pub hidden: Option<JudgedRun>,
 }
@@ -114,9 +119,26 @@ pub struct EarlierChecks {
 impl EarlierChecks {
     /// An edit makes these runs history.
     pub fn add(&mut self, runs: &[JudgedRun]) {
-        self.passed |= runs.iter().any(|run| run.succeeded && !run.proves.is_empty());
-        let hidden = runs.iter().rev().find(|run| run.succeeded && run.hides && !is_only_commit(run));
-        self.hidden = hidden.cloned().or(self.hidden.take());
+        for run in runs {
+            if run.has_failed() {
+                (self.passed, self.failed) = (None, Some(run.clone()));
+            } else if run.has_passed() {
+                (self.passed, self.failed) = (Some(run.clone()), None);
+            } else if run.succeeded && run.hides && !is_only_commit(run) {
+                self.hidden = Some(run.clone());
+            }
+        }
+    }
+}
+
+impl JudgedRun {
+    fn has_passed(&self) -> bool {
+        self.passed || self.succeeded && !self.proves.is_empty() && !is_only_commit(self)
+    }
+
+    /// A commit that failed may have had nothing to commit.
+    fn has_failed(&self) -> bool {
+        self.failed || !self.succeeded && (self.hides || !self.proves.is_empty()) && !makes_commit(self)
     }
 }
 
@@ -127,6 +149,7 @@ pub fn find_cause<'r>(
 ) -> (HoldCause, Option<&'r JudgedRun>) {
     for run in since_edit.iter().rev().filter(|run| !is_only_commit(run)) {
         let cause = match (run.succeeded, run.proves.is_empty(), run.hides) {
+            _ if run.failed => HoldCause::Failed,
             (false, _, true) | (false, false, _) => HoldCause::Failed,
             (true, _, true) => HoldCause::Hidden(find_construct(run)),
             (true, false, false) => HoldCause::TooWeak,
@@ -137,16 +160,22 @@ pub fn find_cause<'r>(
     if let Some(run) = since_edit.iter().rev().find(|run| looks_like_check(&run.command)) {
         return (HoldCause::Unknown, Some(run));
     }
-    match &earlier.hidden {
-        _ if earlier.passed => (HoldCause::OnlyBefore, None),
-        Some(run) => (HoldCause::HiddenBefore(find_construct(run)), Some(run)),
-        None => (HoldCause::NothingRun, None),
+    match (&earlier.failed, &earlier.passed, &earlier.hidden) {
+        (Some(run), ..) => (HoldCause::Failed, Some(run)),
+        (None, Some(run), _) => (HoldCause::OnlyBefore, Some(run)),
+        (None, None, Some(run)) => (HoldCause::HiddenBefore(find_construct(run)), Some(run)),
+        (None, None, None) => (HoldCause::NothingRun, None),
     }
 }
 
 /// A commit whose hooks may check the code. It is a check only if it fails, or with a check next to it.
 fn is_only_commit(run: &JudgedRun) -> bool {
-    let Some(script) = shell::parse(&run.command).filter(|_| run.succeeded) else { return false };
+    run.succeeded && makes_commit(run)
+}
+
+/// Without a check next to it.
+fn makes_commit(run: &JudgedRun) -> bool {
+    let Some(script) = shell::parse(&run.command) else { return false };
     let is_commit = |step: &Step| step.words.get(1).is_some_and(|word| word.text == "commit");
     let proves = |step: &Step| {
         let words: Vec<&str> = step.words.iter().map(|word| word.text.as_str()).collect();
@@ -242,6 +271,7 @@ mod tests {
             succeeded,
             proves,
             hides,
+            passed: false,
             failed: false,
             checks: Some(checks),
         }
@@ -264,7 +294,20 @@ mod tests {
         assert_eq!(earlier(passed()), "only before the last edit");
         let piped = run("cargo test | tail -5", true, Kinds::NONE, true);
         assert_eq!(earlier(piped), "hidden status before the last edit: | tail");
-        assert_eq!(earlier(failed()), "nothing run");
+        assert_eq!(earlier(failed()), "failed");
+        let commit = |succeeded| run("git commit -am x", succeeded, Kinds::TEST, false);
+        assert_eq!(
+            (earlier(commit(true)), earlier(commit(false))),
+            ("nothing run".into(), "nothing run".into())
+        );
+        assert_eq!(
+            earlier(run("cargo test && git commit -am x", true, Kinds::TEST, false)),
+            "only before the last edit"
+        );
+        let mut earlier = EarlierChecks::default();
+        earlier.add(&[failed(), passed(), run("cargo test | tail", true, Kinds::NONE, true)]);
+        let (found, shown) = find_cause(&[], &earlier);
+        assert_eq!((found, shown.unwrap().command.as_str()), (HoldCause::OnlyBefore, "cargo fmt --check"));
         // A command that is not a check shows nothing.
         let listed = [run("ls", true, Kinds::NONE, false)];
         assert!(find_cause(&listed, &EarlierChecks::default()).1.is_none());

@@ -217,8 +217,7 @@ impl<'a> Player<'a> {
             }
             Happening::TurnEnd(end) => {
                 self.turn = end.turn + 1;
-                let is_open = |marks: &Marks| marks.verification.changes.is_some();
-                if !self.marks.as_ref().is_some_and(is_open) {
+                if !self.has_open_edits() {
                     self.earlier = EarlierChecks::default();
                 }
                 if !end.ending.asks_hooks() {
@@ -230,6 +229,10 @@ impl<'a> Player<'a> {
         }
         let payload = write_payload(moment, self.turn, &self.scratch);
         self.play_event(moment, &payload, now)
+    }
+
+    fn has_open_edits(&self) -> bool {
+        self.marks.as_ref().is_some_and(|marks| marks.verification.changes.is_some())
     }
 
     fn play_event(&mut self, moment: &Moment, payload: &[u8], now: Millis) -> Result<Option<JudgedEnd>> {
@@ -257,7 +260,8 @@ impl<'a> Player<'a> {
             Happening::TurnEnd(end) => Some(self.judge(end, &facts, moment)),
             _ => None,
         };
-        if judged.is_some() {
+        let has_ended = judged.is_some();
+        if has_ended {
             self.has_edited = false;
         }
         let (judged, passed) = judged.unzip();
@@ -270,6 +274,10 @@ impl<'a> Player<'a> {
             self.marks.get_or_insert_default().apply(mark);
         }
         self.keep(marks, run, moment.line);
+        // What was edited and checked in this turn is not the next one's.
+        if has_ended && !self.has_open_edits() {
+            self.edit_line = None;
+        }
         Ok(judged)
     }
 
@@ -430,7 +438,8 @@ impl<'a> Player<'a> {
                 let work = facts.marks.value().map(|marks| &marks.verification);
                 let has_failed =
                     work.and_then(|work| work.changes.as_ref()).is_some_and(|set| !set.failed.is_empty());
-                let failed = || self.since_edit.iter().rev().find(|run| run.failed);
+                let failed = self.since_edit.iter().rev().find(|run| run.failed);
+                let failed = || failed.or(self.earlier.failed.as_ref());
                 let (cause, run) = if has_failed { (HoldCause::Failed, failed()) } else { (cause, run) };
                 (StopOutcome::Held(cause), run.cloned())
             }
@@ -453,19 +462,23 @@ impl<'a> Player<'a> {
     }
 
     fn keep(&mut self, new: Vec<Mark>, mut run: Option<JudgedRun>, line: usize) {
+        let has = |is_it: fn(&VerificationMark) -> bool| {
+            new.iter().any(|mark| matches!(mark, Mark::Verification(mark) if is_it(mark)))
+        };
+        let has_passed = has(|mark| matches!(mark, VerificationMark::Checked(_)));
         if let Some(run) = &mut run {
-            run.failed =
-                new.iter().any(|mark| matches!(mark, Mark::Verification(VerificationMark::Failed(_))));
+            run.passed = has_passed;
+            run.failed = has(|mark| matches!(mark, VerificationMark::Failed(_)));
         }
-        let is_edit = |mark: &Mark| matches!(mark, Mark::Verification(VerificationMark::Edit(_)));
-        if new.iter().any(is_edit) {
+        let has_edit = has(|mark| matches!(mark, VerificationMark::Edit(_)));
+        if has_edit {
             self.earlier.add(&self.since_edit);
             self.since_edit.clear();
             self.has_edited = true;
             self.edit_line = Some(line);
         }
         let marks = self.marks.get_or_insert_default();
-        let was_open = marks.verification.changes.is_some() || new.iter().any(is_edit);
+        let was_open = marks.verification.changes.is_some() || has_edit;
         for mark in new {
             marks.apply(mark);
         }
@@ -477,7 +490,9 @@ impl<'a> Player<'a> {
         if was_open && !is_open {
             self.verified_by = self.since_edit.pop();
             self.since_edit.clear();
-            self.earlier = EarlierChecks { passed: true, hidden: None };
+            // Edits are also gone when git took them back, or a skill was enough.
+            let passed = self.verified_by.clone().filter(|_| has_passed);
+            self.earlier = EarlierChecks { passed, ..EarlierChecks::default() };
         }
     }
 }
@@ -515,6 +530,7 @@ fn judged_run(event: &Event<'_>, facts: &mut Facts<'_>, moment: &Moment) -> Opti
         succeeded: command.exit == Exit::Known(0),
         proves: kinds_of(&work.proof.checks.visible),
         hides: !work.proof.checks.hidden.is_empty(),
+        passed: false,
         failed: false,
         checks: work.checks.take(),
     })
@@ -586,6 +602,27 @@ mod tests {
         assert_eq!(play(made), [StopOutcome::Verified, held(HoldCause::NothingRun)]);
         let made = edited().runs("cargo test | tail -5", "ok").edits("src/b.rs").runs("ls", "");
         assert_eq!(play(made), [held(HoldCause::HiddenBefore("| tail".into()))]);
+        let failed = "test result: FAILED. 3 passed; 1 failed";
+        for made in
+            [edited().fails("cargo test", "Exit code 101"), edited().runs("cargo test | tail", failed)]
+        {
+            assert_eq!(play(made.edits("src/b.rs")), [held(HoldCause::Failed)]);
+        }
+        // Neither a commit nor git that takes an edit back is a check.
+        let commit = edited().runs("git commit -am x", "[main 1a2b] x").edits("src/b.rs");
+        assert_eq!(play(commit), [held(HoldCause::NothingRun)]);
+        let back = edited().runs("git checkout src/a.rs", "Updated 1 path from the index").edits("src/b.rs");
+        assert_eq!(play(back), [held(HoldCause::NothingRun)]);
+    }
+
+    #[test]
+    fn a_check_before_the_last_edit_is_shown() {
+        let made = edited().runs("cargo test", "ok").edits("src/b.rs").says("Done.").prompt("more");
+        let session = made.says("Yes.").read();
+        let files = ProjectFiles::of("/w/shop", &session.seen);
+        let played = play_session(&session, "/w/shop", &files, &Config::default()).unwrap();
+        let run = played.ends[0].run.as_ref().unwrap();
+        assert_eq!((run.line, run.command.as_str()), (5, "cargo test"));
     }
 
     #[test]

@@ -127,7 +127,10 @@ pub struct SessionReport {
 
 #[derive(Debug, Serialize)]
 pub struct UntestedStop {
+    /// The end of the turn.
     pub line: usize,
+    /// The last edit of code.
+    pub edit_line: Option<usize>,
     pub turn: usize,
     #[serde(serialize_with = "iso")]
     pub at: Millis,
@@ -235,6 +238,7 @@ impl ReplayReport {
             if let StopOutcome::Held(cause) = &stop.outcome {
                 shown.untested.push(UntestedStop {
                     line: stop.line,
+                    edit_line: stop.edit_line,
                     turn: stop.turn,
                     at: stop.at,
                     cause: cause.to_string(),

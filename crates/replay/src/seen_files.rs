@@ -21,7 +21,7 @@ pub struct SeenFile {
     pub what: Sight,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sight {
     /// From here on it has this content.
     Text(Arc<str>),
@@ -231,6 +231,16 @@ const ELSEWHERE: [&str; 8] =
 /// Options of these runners that take the next word as a value.
 const VALUED: [&str; 8] = ["-C", "--dir", "--cwd", "--directory", "-f", "--file", "--prefix", "--loglevel"];
 
+/// What Yarn does itself, whatever the scripts are called.
+const YARN_VERBS: [&str; 32] = [
+    "add", "audit", "bin", "cache", "check", "config", "create", "dedupe", "dlx", "exec", "import", "info",
+    "init", "install", "link", "list", "node", "npm", "outdated", "pack", "patch", "plugin", "publish",
+    "rebuild", "remove", "set", "unlink", "up", "upgrade", "version", "versions", "why",
+];
+
+/// More targets than a person types.
+const MOST_TARGETS: usize = 20;
+
 /// The recipes that a step runs, in the folder that it names.
 fn recipes_of(step: &Step) -> Vec<&str> {
     let Some(runner) = step.name().filter(|_| !has_word(step, &ELSEWHERE)) else { return Vec::new() };
@@ -244,7 +254,8 @@ fn recipes_of(step: &Step) -> Vec<&str> {
             operands.push(word);
         }
     }
-    let is_script = |name: &&str| checks::manifest_of(name).is_none();
+    let is_own = |name: &str| runner == "yarn" && YARN_VERBS.contains(&name);
+    let is_script = |name: &&str| checks::manifest_of(name).is_none() && !is_own(name);
     match (runner, operands.as_slice()) {
         ("npm" | "pnpm" | "yarn" | "bun", ["run" | "run-script", name, ..])
         | ("deno", ["task", name, ..]) => vec![*name],
@@ -255,7 +266,7 @@ fn recipes_of(step: &Step) -> Vec<&str> {
         // A number belongs to `-j`.
         ("make" | "gmake", targets) => {
             let is_target = |word: &&str| !word.contains('=') && word.parse::<u32>().is_err();
-            targets.iter().copied().filter(is_target).collect()
+            targets.iter().copied().filter(is_target).take(MOST_TARGETS).collect()
         }
         _ => Vec::new(),
     }
@@ -266,14 +277,26 @@ fn recipe_of(step: &Step) -> Option<&str> {
     recipes_of(step).first().copied()
 }
 
-/// What was typed behind the name of a recipe is printed as a part of its line.
+/// What was typed behind the name of a recipe is printed at the end of its line.
 fn without_arguments<'a>(body: &'a str, step: &Step, name: &str) -> &'a str {
     let words = step.words.iter().map(|word| word.text.as_str());
-    let mut more = words.skip_while(|word| *word != name).skip(1).filter(|word| *word != "--");
-    let first = more.next().and_then(|word| word.split_whitespace().next());
-    let cut =
-        first.and_then(|first| [" ", " '", " \""].iter().find_map(|gap| body.find(&format!("{gap}{first}"))));
-    cut.map_or(body, |cut| &body[..cut])
+    let typed = words.skip_while(|word| *word != name).skip(1).filter(|word| *word != "--");
+    let typed: Vec<&str> = typed.collect();
+    let mut rest = body.trim_end();
+    for word in typed.iter().rev() {
+        let Some(before) = before_word(rest, word) else { break };
+        rest = before;
+    }
+    rest
+}
+
+/// What is before the last word, which may have quotes.
+fn before_word<'a>(line: &'a str, word: &str) -> Option<&'a str> {
+    let quoted = ["\"", "'"]
+        .iter()
+        .find_map(|quote| line.strip_suffix(quote)?.strip_suffix(word)?.strip_suffix(quote));
+    let before = quoted.or_else(|| line.strip_suffix(word))?.strip_suffix(' ')?.trim_end();
+    (!before.is_empty()).then_some(before)
 }
 
 /// Recipes that runners print: before they run them, or when they failed.
@@ -375,8 +398,8 @@ const MOST_TEXT: usize = 6 * 1024 * 1024;
 pub struct SeenFiles {
     files: Vec<SeenFile>,
     texts: SharedTexts,
-    /// By path and recipe; a sight of existence has no recipe.
-    last: BTreeMap<(String, String), String>,
+    /// Sights other than texts, with the line of a recipe apart: the last one counts.
+    last: BTreeMap<(String, Sight), String>,
 }
 
 impl SeenFiles {
@@ -387,19 +410,14 @@ impl SeenFiles {
                 Sight::Created(text) => self.texts.share(text).map_or(Sight::Exists, Sight::Created),
                 Sight::Exists | Sight::Recipe(..) | Sight::Ran(_) | Sight::Workspaces => what,
             };
-            let again = match &what {
-                Sight::Exists => self.last.insert((path.clone(), String::new()), String::new()).is_some(),
-                Sight::Recipe(name, body) => {
-                    self.last.insert((path.clone(), name.clone()), body.clone()).as_ref() == Some(body)
-                }
-                Sight::Ran(_) | Sight::Workspaces | Sight::Text(_) | Sight::Created(_) => {
-                    self.files.iter().rev().any(|known| {
-                        known.path == path
-                            && known.what == what
-                            && !matches!(what, Sight::Text(_) | Sight::Created(_))
-                    })
-                }
+            let line = match &what {
+                Sight::Text(_) | Sight::Created(_) => None,
+                Sight::Recipe(name, line) => Some((Sight::Recipe(name.clone(), String::new()), line.clone())),
+                Sight::Exists | Sight::Ran(_) | Sight::Workspaces => Some((what.clone(), String::new())),
             };
+            let again = line.is_some_and(|(known, line)| {
+                self.last.insert((path.clone(), known), line.clone()).as_ref() == Some(&line)
+            });
             if !again {
                 self.files.push(SeenFile { path, at, what });
             }
@@ -609,6 +627,13 @@ mod tests {
             "test",
             "jest"
         )));
+        // The recipe has the same word.
+        let same = "> shop@1.0.0 test\n> jest src --dir src 'a b'\n";
+        assert!(runs_show("npm test -- src 'a b'", same).contains(&recipe(
+            "/p/package.json",
+            "test",
+            "jest src --dir"
+        )));
         let inner = "> shop@1.0.0 ci\n> npm test --workspaces\n> api@1.0.0 test\n> jest\n";
         let inner = runs_show("npm run ci", inner);
         assert!(inner.contains(&recipe("/p/package.json", "ci", "npm test --workspaces")), "{inner:?}");
@@ -641,10 +666,14 @@ mod tests {
         assert_eq!(ran("make -C web test", "ok"), ["/p/web/Makefile test"]);
         assert_eq!(ran("npm --prefix web test", "ok"), ["/p/web/package.json test"]);
         assert_eq!(ran("pnpm -C apps/api test | tail -3", "ok"), ["/p/apps/api/package.json test"]);
+        let many: Vec<String> = (0..5_000).map(|n| format!("t{n}")).collect();
+        assert_eq!(ran(&format!("make {}", many.join(" ")), "ok").len(), MOST_TARGETS);
         for (line, output) in [
             ("npm test", "npm error Missing script: \"test\""),
             ("make check", "make: *** No rule to make target 'check'.  Stop."),
             ("yarn jest", "ok"),
+            ("yarn check", "ok"),
+            ("yarn install --immutable", "ok"),
             ("bun test", "ok"),
             ("npm install", "ok"),
             ("npm test -w api", "ok"),
@@ -666,6 +695,21 @@ mod tests {
         // A log of many lines may say anything.
         let log = format!("{}cat: a.txt: No such file or directory\n", "ok  shop/a  0.1s\n".repeat(40));
         assert_eq!(runs_show("go test ./...", &log), [exists("/p/go.mod")]);
+    }
+
+    #[test]
+    fn what_was_shown_before_is_not_kept_again() {
+        let mut seen = SeenFiles::default();
+        let sight = |what| SeenFile { path: "/p/Makefile".to_owned(), at: Millis(1), what };
+        let ran = |name: usize| sight(Sight::Ran(format!("t{name}")));
+        // Each of them looked through all others once.
+        for _ in 0..2 {
+            seen.add((0..100_000).map(ran).collect());
+            seen.add(vec![sight(Sight::Workspaces), sight(Sight::Exists)]);
+        }
+        let lines = ["a", "a", "b", "a"].map(|line| sight(Sight::Recipe("t0".into(), line.into())));
+        seen.add(lines.into());
+        assert_eq!(seen.into_files().len(), 100_000 + 2 + 3);
     }
 
     #[test]

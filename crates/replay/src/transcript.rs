@@ -5,6 +5,7 @@
 use std::collections::VecDeque;
 
 use tidegate_core::host::Host;
+use tidegate_core::time::Millis;
 
 use crate::entry::{Entry, EntryReader};
 use crate::moment::Moment;
@@ -75,6 +76,13 @@ impl SessionReader {
             walk: Walk::new(reads),
             unread_lines: 0,
         }
+    }
+
+    /// Later times count as this one.
+    #[must_use]
+    pub fn not_after(mut self, now: Millis) -> SessionReader {
+        self.walk.latest = Some(now);
+        self
     }
 
     /// Lines up to this one were read before, and are entries: they are not checked again.

@@ -79,6 +79,8 @@ pub(crate) struct Walk {
     recent: VecDeque<(String, String)>,
     line: usize,
     at: Millis,
+    /// A time to come says nothing, and would be within every period.
+    pub(crate) latest: Option<Millis>,
     cwd: String,
 }
 
@@ -90,7 +92,7 @@ impl Walk {
     pub(crate) fn enter(&mut self, mut entry: Entry, following: &VecDeque<Entry>) {
         self.line = entry.line;
         if let Some(at) = entry.at {
-            self.at = at;
+            self.at = self.latest.map_or(at, |latest| at.min(latest));
         }
         if let Some(cwd) = entry.cwd.take() {
             if self.folders.len() < MOST_FOLDERS && self.known_folders.insert(cwd.clone()) {

@@ -35,13 +35,15 @@ fn result(id: &str, output: &str, result: Value) -> Value {
     json!({"type": "user", "toolUseResult": result, "message": {"content": [block]}})
 }
 
-fn causes(folder: &Path, name: &str) -> Vec<String> {
+/// How many turns were verified, and why the others were not.
+fn judge(folder: &Path, name: &str) -> (usize, Vec<String>) {
     let files = transcript_files::find(folder).expect("a fixture");
     let replayed =
         replay_files(&files, &Config::default(), Some(2), &|_| ControlFlow::Continue(())).expect("a fixture");
     let report = ReplayReport::of(&replayed, None);
+    let verified = report.stops.verified;
     let session = report.session_list.into_iter().find(|session| session.file.ends_with(name));
-    session.expect("a session").untested.into_iter().map(|stop| stop.cause).collect()
+    (verified, session.expect("a session").untested.into_iter().map(|stop| stop.cause).collect())
 }
 
 #[test]
@@ -70,7 +72,8 @@ fn a_verdict_rests_on_the_session_alone() {
     let folder = tempfile::tempdir().expect("a fixture");
     let name = "0d9f3c1e-1111-2222-3333-444455556666.jsonl";
     write(folder.path(), name, &session);
-    let alone = causes(folder.path(), name);
+    let alone = judge(folder.path(), name);
+    assert_eq!(alone, (1, Vec::new()));
     write(folder.path(), "1d9f3c1e-1111-2222-3333-444455556666.jsonl", &other);
-    assert_eq!(causes(folder.path(), name), alone);
+    assert_eq!(judge(folder.path(), name), alone);
 }

@@ -268,6 +268,20 @@ fn a_chat_of_qwen_code_has_turns_and_a_curve() {
     assert_eq!(replay_lines(&of_qwen(1)).stops.untested, 1);
 }
 
+/// Qwen Code puts what hooks say to the model behind a result.
+#[test]
+fn a_note_behind_a_result_of_qwen_code_is_not_a_part_of_it() {
+    let with_note = |status: i32| {
+        let note = "Signal: (none)\\nProcess Group PGID: (none)\\n\\n<context left=\\\"9k\\\">\\n2 failed\\n</context>";
+        let noted = |line: Value| {
+            serde_json::from_str(&line.to_string().replace("Signal: (none)", note)).expect("a fixture")
+        };
+        let lines: Vec<Value> = of_qwen(status).into_iter().map(noted).collect();
+        replay_lines(&lines).stops
+    };
+    assert_eq!((with_note(0).verified, with_note(1).untested), (1, 1));
+}
+
 /// The same folder gives the same numbers, and those of all agents are the sum of each one's.
 #[test]
 fn sessions_of_several_agents_are_added_up() {

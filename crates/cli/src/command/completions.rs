@@ -1,12 +1,12 @@
 //! `tidegate completions`: made from the one definition of the command line.
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use clap::CommandFactory;
 
 use super::Outcome;
 use crate::args::Cli;
+use crate::print;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -23,7 +23,6 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Outcome {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "tidegate", &mut script);
-    // A reader that went away is no error.
-    let _ = std::io::stdout().lock().write_all(&script);
+    print::to_stdout(&script);
     Ok(ExitCode::SUCCESS)
 }

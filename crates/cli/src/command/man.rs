@@ -1,7 +1,6 @@
 //! `tidegate man`: made from the one definition of the command line.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -11,6 +10,7 @@ use super::Outcome;
 use crate::args::Cli;
 use crate::bilingual::both;
 use crate::error::CliError;
+use crate::print;
 use crate::print::page::Page;
 
 #[derive(Debug, clap::Args)]
@@ -26,7 +26,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Outcome {
     let Some(folder) = &args.out else {
-        let _ = std::io::stdout().lock().write_all(&render_page(Cli::command())?);
+        print::to_stdout(&render_page(Cli::command())?);
         return Ok(ExitCode::SUCCESS);
     };
     fs::create_dir_all(folder).map_err(|error| failed_at(folder, &error))?;

@@ -1,5 +1,7 @@
 //! `--policy` and `--session` of commands that read the journal: a name that nothing in it can have is an error.
 
+use std::collections::BTreeSet;
+
 use tidegate_core::event::SessionId;
 use tidegate_core::feature::config::former_names::{nearest_policy, renamed_policy};
 use tidegate_core::feature::policy_ids;
@@ -8,7 +10,7 @@ use tidegate_state::journal;
 
 use crate::bilingual::both;
 use crate::error::CliError;
-use crate::sessions::Here;
+use crate::sessions::{Here, has_beginning, more_than_one};
 
 /// Sessions that an error names.
 const NAMED: usize = 5;
@@ -33,11 +35,11 @@ pub(super) fn check_policy(id: Option<&str>) -> Result<(), CliError> {
 pub(super) fn find_session(here: &Here, typed: Option<&str>) -> Result<Option<String>, CliError> {
     let Some(typed) = typed else { return Ok(None) };
     let sessions = here.all();
-    let name = here.complete_name(typed);
+    let name = here.find_name(typed)?;
     if sessions.iter().any(|session| session.id.as_str() == name) {
         return Ok(Some(name.into_owned()));
     }
-    if let Some(recorded) = find_recorded(here, typed) {
+    if let Some(recorded) = find_recorded(here, typed)? {
         return Ok(Some(recorded));
     }
     let id = typed;
@@ -53,20 +55,26 @@ pub(super) fn find_session(here: &Here, typed: Option<&str>) -> Result<Option<St
     Err(error.hint(hint).usage())
 }
 
-/// The last one whose name ends with the id, unless another has it for its name.
-fn find_recorded(here: &Here, typed: &str) -> Option<String> {
+/// The last one whose name ends with the id, unless another has it for its name; else the only one that begins with it.
+fn find_recorded(here: &Here, typed: &str) -> Result<Option<String>, CliError> {
     let files = journal::list_files(&here.state.journal()).unwrap_or_default();
-    let mut of_host = None;
+    let (mut of_host, mut begun) = (None, BTreeSet::new());
     for path in files.iter().rev() {
         let records = journal::read(path).map(|entries| entries.records).unwrap_or_default();
         for name in records.into_iter().rev().filter_map(|record| record.session) {
             if name == typed {
-                return Some(name);
+                return Ok(Some(name));
             }
-            if of_host.is_none() && SessionId::parse(&name).is_ok_and(|id| id.in_host() == typed) {
+            let Ok(id) = SessionId::parse(&name) else { continue };
+            if of_host.is_none() && id.in_host() == typed {
                 of_host = Some(name);
+            } else if has_beginning(&id, typed) {
+                begun.insert(name);
             }
         }
     }
-    of_host
+    if of_host.is_none() && begun.len() > 1 {
+        return Err(more_than_one(typed));
+    }
+    Ok(of_host.or_else(|| begun.pop_first()))
 }

@@ -8,14 +8,14 @@ use similar::TextDiff;
 use tidegate_core::meter::short_tokens;
 use tidegate_core::pipeline::record::Deeds;
 use tidegate_core::text::hidden::show_name;
-use tidegate_replay::report::ReplayReport;
+use tidegate_replay::report::{ReplayReport, WarningCounts};
 use tidegate_replay::tuning::{ENOUGH, Proposal, Tuning};
 use tidegate_state::file::{bounded, replace};
 use toml_edit::{DocumentMut, Item, Table, value};
 
 use super::Outcome;
 use super::memory::row_filter::When;
-use super::replay::{Past, nothing_since};
+use super::replay::{Past, no_transcripts, nothing_since};
 use crate::approval::{self, Consent, Request};
 use crate::bilingual::{Bilingual, both, count_en};
 use crate::error::{CliError, io_words};
@@ -91,6 +91,8 @@ struct Found<'a> {
 struct Present {
     early: String,
     late: String,
+    /// That a replay with them gives.
+    warnings: WarningCounts,
 }
 
 pub(crate) fn run(args: &Args) -> Outcome {
@@ -105,7 +107,10 @@ pub(crate) fn run(args: &Args) -> Outcome {
         Ok(replayed) => replayed,
         Err(ended) => return ended.outcome(),
     };
-    let tuning = Tuning::of(replayed.sessions.iter().map(|session| &session.context), args.turns);
+    let tuning = Tuning::of(replayed.sessions.iter().map(|session| &session.context), args.turns, since);
+    if replayed.sessions.is_empty() && args.since.is_none() {
+        return Err(no_transcripts("tune", args.paths.first().map(PathBuf::as_path)));
+    }
     // The same sessions and turns as in `replay`.
     let report = ReplayReport::of(&replayed, since);
     if report.sessions == 0
@@ -118,7 +123,11 @@ pub(crate) fn run(args: &Args) -> Outcome {
         tuning: &tuning,
         sessions: report.sessions,
         turns: report.turns,
-        present: Present { early: warning.early.to_string(), late: warning.late.to_string() },
+        present: Present {
+            early: warning.early.to_string(),
+            late: warning.late.to_string(),
+            warnings: report.warnings,
+        },
     };
     let own = past.env.place.config();
     let tokens = |proposal: Proposal| Tokens(proposal.tokens / 1000);
@@ -337,7 +346,7 @@ fn says_so() -> Page {
 /// `asks` if a question follows.
 fn tune_page(found: &Found<'_>, turns: u32, diff: Option<&str>, asks: bool) -> Page {
     let mut page = Page::new();
-    let (tuning, Present { early: early_now, late: late_now }) = (found.tuning, &found.present);
+    let (tuning, Present { early: early_now, late: late_now, .. }) = (found.tuning, &found.present);
     let (all, reachable) = (tuning.compactions, tuning.reachable);
     let Some(early) = tuning.early else {
         page.paragraph(
@@ -353,6 +362,11 @@ fn tune_page(found: &Found<'_>, turns: u32, diff: Option<&str>, asks: bool) -> P
             "Your settings stay as they are: early {early_now}, late {late_now}.",
             "設定はそのままです: 先の警告 {early_now}、後の警告 {late_now}。"
         ));
+        if reachable > 0 {
+            for line in present_costs(found, turns) {
+                page.item(line);
+            }
+        }
         return page;
     };
     let (tokens, in_time) = (short_tokens(u64::from(early.tokens)), early.in_time);
@@ -375,10 +389,9 @@ fn tune_page(found: &Found<'_>, turns: u32, diff: Option<&str>, asks: bool) -> P
     for proposal in [Some(early), tuning.late].into_iter().flatten() {
         page.item(cost(found, proposal));
     }
-    page.item(both!(
-        "your settings now: early {early_now}, late {late_now}",
-        "今の設定: 先の警告 {early_now}、後の警告 {late_now}"
-    ));
+    for line in present_costs(found, turns) {
+        page.item(line);
+    }
     match diff {
         None => page.paragraph(both!("Your config says so already.", "設定はすでにそうなっています。")),
         Some(diff) => {
@@ -396,15 +409,47 @@ fn tune_page(found: &Found<'_>, turns: u32, diff: Option<&str>, asks: bool) -> P
     page
 }
 
+/// How the settings do as they are.
+fn present_costs(found: &Found<'_>, turns: u32) -> [Bilingual; 2] {
+    let Found { present: Present { early, late, warnings }, tuning, .. } = found;
+    let (all, in_time) = (tuning.reachable, tuning.in_time_now);
+    let line = |words: Bilingual, warnings: usize, turns: u32, in_time: usize| {
+        let Bilingual { en, ja } = words;
+        both!(
+            "{en}: {n}, which left {left} in {in_time} of {all} cases",
+            "{ja}: 警告{warnings}回、{all}件中{in_time}件で{turns}ターン残りました",
+            n = count_en(warnings, "warning"),
+            left = count_en(turns as usize, "turn")
+        )
+    };
+    [
+        line(
+            both!("your settings now, early {early}", "今の設定、先の警告 {early}"),
+            warnings.early,
+            turns,
+            in_time.early,
+        ),
+        line(
+            both!("your settings now, late {late}", "今の設定、後の警告 {late}"),
+            warnings.late,
+            1,
+            in_time.late,
+        ),
+    ]
+}
+
 fn cost(found: &Found<'_>, proposal: Proposal) -> Bilingual {
     let Proposal { warnings, tokens, turns, .. } = proposal;
     let tokens = short_tokens(u64::from(tokens));
     let (sessions, all) = (found.sessions, found.turns);
     let per = format!("{:.1}", 100.0 * warnings as f64 / all.max(1) as f64);
+    let (left_en, left_ja) = match turns {
+        0 => ("within the last turn".to_owned(), "最後のターンの途中".to_owned()),
+        _ => (format!("for {}", count_en(turns as usize, "turn")), format!("{turns}ターン分")),
+    };
     both!(
-        "at {tokens} left, for {n}: {m} in {s}, {per} per 100 turns",
-        "残り{tokens}（{turns}ターン分）: セッション{sessions}件で警告{warnings}回、100ターンあたり{per}回",
-        n = count_en(turns as usize, "turn"),
+        "at {tokens} left, {left_en}: {m} in {s}, {per} per 100 turns",
+        "残り{tokens}（{left_ja}）: セッション{sessions}件で警告{warnings}回、100ターンあたり{per}回",
         m = count_en(warnings, "warning"),
         s = count_en(sessions, "session")
     )
@@ -414,6 +459,7 @@ fn cost(found: &Found<'_>, proposal: Proposal) -> Bilingual {
 mod tests {
     use super::*;
     use crate::print::looks::assert_looks;
+    use tidegate_replay::tuning::InTime;
 
     fn tuned() -> Tuning {
         let proposal = |turns, tokens, warnings| Proposal { turns, tokens, in_time: 38, warnings };
@@ -422,6 +468,7 @@ mod tests {
             reachable: 40,
             early: Some(proposal(3, 61_000, 71)),
             late: Some(proposal(1, 22_000, 58)),
+            in_time_now: InTime { early: 31, late: 36 },
         }
     }
 
@@ -429,11 +476,13 @@ mod tests {
     fn a_proposal_looks_well() {
         let diff = "--- config.toml\n+++ config.toml\n@@ -1 +1,2 @@\n [context_warning]\n+early = \"61k\"";
         let page = |tuning: &Tuning, diff| {
-            let present = Present { early: "47k".to_owned(), late: "1 turn".to_owned() };
+            let warnings = WarningCounts { early: 60, late: 55 };
+            let present = Present { early: "47k".to_owned(), late: "1 turn".to_owned(), warnings };
             tune_page(&Found { sessions: 120, turns: 1410, tuning, present }, 3, diff, false)
         };
         assert_looks("tune", &page(&tuned(), Some(diff)));
-        let few = Tuning { early: None, late: None, reachable: 4, compactions: 6 };
+        let in_time_now = InTime { early: 3, late: 2 };
+        let few = Tuning { early: None, late: None, reachable: 4, compactions: 6, in_time_now };
         assert_looks("tune-too-few", &page(&few, None));
     }
 

@@ -163,7 +163,9 @@ const NAMED: usize = 10;
 pub(crate) fn find_transcripts(folders: &[PathBuf]) -> Result<Vec<TranscriptFile>, CliError> {
     let (mut files, mut unreadable) = (Vec::new(), Vec::new());
     for folder in folders {
-        let found = transcript_files::find_readable(folder).map_err(|error| {
+        // One file has many names.
+        let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+        let found = transcript_files::find_readable(&real).map_err(|error| {
             CliError::new(cannot_read(folder, &error)).hint(both!("check the path", "パスを確認してください"))
         })?;
         files.extend(found.files);

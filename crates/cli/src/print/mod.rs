@@ -26,7 +26,8 @@ use ratatui::crossterm::terminal::{Clear, ClearType};
 use serde::Serialize;
 use tidegate_core::text::hidden::{escape_in_json, show_hidden};
 
-use crate::bilingual::both;
+use crate::bilingual::{Bilingual, both};
+use crate::error::{CliError, io_words};
 use crate::language;
 
 /// One line as it is, for other programs and for lines that are copied. Returns `false` once the reader is gone.
@@ -93,5 +94,20 @@ pub(crate) fn columns(line: &str) -> usize {
 }
 
 fn raw(text: &str) -> bool {
-    writeln!(std::io::stdout().lock(), "{text}").is_ok()
+    to_stdout(format!("{text}\n").as_bytes())
+}
+
+/// Returns `false` once the reader is gone. Any other failure ends the command: its output would be taken for whole.
+#[expect(clippy::exit, reason = "callers have done their work, and have no other way to fail")]
+pub(crate) fn to_stdout(bytes: &[u8]) -> bool {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+        Ok(()) => true,
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => false,
+        Err(error) => {
+            let Bilingual { en, ja } = io_words(&error);
+            CliError::new(both!("cannot write the output: {en}", "出力を書き込めません: {ja}")).report();
+            std::process::exit(1);
+        }
+    }
 }

@@ -128,7 +128,7 @@ impl Page {
     /// Returns `false` once the reader is gone.
     pub(crate) fn print(&self) -> bool {
         let text = self.render(language::current(), Terminal::stdout());
-        write!(std::io::stdout().lock(), "{text}").is_ok()
+        super::to_stdout(text.as_bytes())
     }
 
     /// For remarks next to the output.

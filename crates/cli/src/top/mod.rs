@@ -6,6 +6,7 @@ mod board;
 mod look;
 pub(crate) mod question;
 mod screen;
+mod signal;
 
 use std::time::{Duration, Instant};
 
@@ -32,6 +33,7 @@ const UNASKED: Duration = Duration::from_secs(5);
 pub(crate) fn run(switch_off: &dyn Fn(Option<&str>) -> Result<(), CliError>) -> Result<(), CliError> {
     let here = Here::find()?;
     let recent = Recent::read(&here.state.journal(), here.now).map_err(CliError::from)?;
+    signal::restore_when_ended();
     let terminal = ratatui::try_init().map_err(CliError::from)?;
     let ended = watch(terminal, here, recent, switch_off);
     ratatui::restore();
@@ -50,7 +52,10 @@ fn watch(
         (Instant::now(), journal_size(&here.state.journal(), here.now), 0);
     loop {
         let clock = LocalClock::of_system(here.now);
-        terminal.draw(|frame| screen::draw(frame, &board, &clock)).map_err(CliError::from)?;
+        {
+            let _drawing = signal::keep_terminal();
+            terminal.draw(|frame| screen::draw(frame, &board, &clock)).map_err(CliError::from)?;
+        }
         // Keys come first: a person who types is not kept waiting by files.
         let Some(key) = wait_for_key().map_err(CliError::from)? else {
             let now = journal_size(&here.state.journal(), clock::now());

@@ -18,7 +18,7 @@ use crate::language;
 use crate::print;
 use crate::print::page::Page;
 
-/// Private: pages hold commands and words of conversations. `-` is stdout.
+/// A new one is private: pages hold commands and words of conversations. `-` is stdout.
 pub(crate) fn write(path: &Path, title: &Bilingual, body: &Markup) -> Outcome {
     let lang = language::current();
     let text = document::alone(lang, title.get(lang), body);
@@ -29,7 +29,9 @@ pub(crate) fn write(path: &Path, title: &Bilingual, body: &Markup) -> Outcome {
     let shown = path.display().to_string();
     let shown = show_name(&shown);
     let written = find_target(path).and_then(|target| match target {
-        Target::File(path) => replace::copy(&path, text.as_bytes()).map_err(|error| io_words(&error)),
+        Target::File(path) => {
+            replace::durable_private(&path, text.as_bytes()).map_err(|error| io_words(&error))
+        }
         #[cfg(unix)]
         Target::Pipe => write_to_pipe(path, &text),
     });
@@ -53,6 +55,11 @@ enum Target {
 }
 
 fn find_target(path: &Path) -> Result<Target, Bilingual> {
+    // Before its path is looked up: `/dev/fd/63` leads to a pipe without one.
+    #[cfg(unix)]
+    if fs::metadata(path).is_ok_and(|found| std::os::unix::fs::FileTypeExt::is_fifo(&found.file_type())) {
+        return Ok(Target::Pipe);
+    }
     let real = match fs::canonicalize(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             if fs::symlink_metadata(path).is_ok() {
@@ -70,10 +77,6 @@ fn find_target(path: &Path) -> Result<Target, Bilingual> {
         found => found.map_err(|error| io_words(&error))?,
     };
     let found = fs::metadata(&real).map_err(|error| io_words(&error))?;
-    #[cfg(unix)]
-    if std::os::unix::fs::FileTypeExt::is_fifo(&found.file_type()) {
-        return Ok(Target::Pipe);
-    }
     if found.is_dir() {
         return Err(both!("it is a folder", "フォルダです"));
     }
@@ -167,6 +170,10 @@ mod tests {
             let refused = find_target(&at(name)).unwrap_err();
             assert!(refused.en.contains(why), "{name}: {refused:?}");
         }
+        // As a shell writes `>(cat)`.
+        let (_reader, writer) = io::pipe().unwrap();
+        let named = format!("/dev/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&writer));
+        assert_eq!(find_target(Path::new(&named)), Ok(Target::Pipe));
         assert!(find_target(Path::new("/dev/null")).unwrap_err().en.contains("a device"));
     }
 }

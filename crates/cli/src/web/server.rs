@@ -154,7 +154,8 @@ fn cannot_listen(port: u16, error: &std::io::Error) -> CliError {
 async fn check(State(serving): State<Arc<Serving>>, request: Request, next: Next) -> Response {
     let refused = serving.guard.refuse(request.method(), request.uri(), request.headers());
     let mut response = match refused {
-        Some(code) => (code, guard::REFUSED).into_response(),
+        // Its connection keeps no place that a reader with the token needs.
+        Some(code) => (code, [(header::CONNECTION, "close")], guard::REFUSED).into_response(),
         None => next.run(request).await,
     };
     for (name, value) in guard::HEADERS {

@@ -143,7 +143,7 @@ fn a_session_that_is_none() {
     }
     let ran = sandbox.run(&["explain", "no-such-id"]);
     assert!(ran.failed().contains("no record `no-such-id`\nhint: "), "{ran:?}");
-    let near = &SESSION[..8];
+    let near = "91b38a41";
     for args in [&["explain", "last", "--session", near] as &[&str], &["log", "--session", near]] {
         let ran = sandbox.run(args);
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{ran:?}");
@@ -378,6 +378,60 @@ fn a_reader_that_goes_away_is_no_error() {
         let status = child.wait().expect("it ends");
         assert_eq!((status.code(), stderr.as_str()), (Some(0), ""), "{args:?}");
     }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_cannot_be_written_is_an_error() {
+    let sandbox = played();
+    for words in [
+        vec!["status"],
+        vec!["status", "--json"],
+        vec!["log", "--verbose"],
+        vec!["log", "--json"],
+        vec!["report", "--html", "-"],
+        vec!["completions", "bash"],
+        vec!["man"],
+    ] {
+        let full = std::fs::File::options().write(true).open("/dev/full").expect("a full device");
+        let ran = sandbox.command(&words).stdin(Stdio::null()).stdout(full).output().expect("it runs");
+        let said = String::from_utf8_lossy(&ran.stderr);
+        assert_eq!(ran.status.code(), Some(1), "{words:?}: {said}");
+        assert!(said.contains("error: cannot write the output: the disk is full"), "{words:?}: {said}");
+    }
+}
+
+/// Tables show eight characters of an id.
+#[test]
+fn a_session_is_known_by_the_beginning_of_its_id() {
+    let sandbox = played();
+    for words in
+        [["status", "--session"], ["log", "--session"], ["explain", "--session"], ["report", "--session"]]
+    {
+        for beginning in ["91b38a40", "91b38a40…"] {
+            let ran = sandbox.run(&[words[0], words[1], beginning]);
+            assert_eq!(ran.code, Some(0), "{words:?} {beginning}: {}", ran.stderr);
+        }
+    }
+    let other = "91b38a40-0000-4aa8-8407-24d36ddad7be";
+    let payload = addressed(
+        fixtures::hook("SessionStart.startup"),
+        other,
+        &sandbox.path().join("o.jsonl"),
+        &sandbox.project(),
+    );
+    sandbox.event(&payload).silent();
+    for words in
+        [["status", "--session"], ["log", "--session"], ["explain", "--session"], ["report", "--session"]]
+    {
+        let ran = sandbox.run(&[words[0], words[1], "91b38a40"]);
+        assert_ne!(ran.code, Some(0), "{words:?}");
+        assert!(ran.stderr.contains("more than one session begins with `91b38a40`"), "{}", ran.stderr);
+        assert_eq!(sandbox.run(&[words[0], words[1], "91b38a40-3"]).code, Some(0), "{words:?}");
+    }
+    // The host writes a transcript with the first prompt.
+    let fresh = sandbox.run(&["status", "--session", other]);
+    assert!(fresh.ok().contains("not known yet"), "{}", fresh.ok());
 }
 
 #[test]

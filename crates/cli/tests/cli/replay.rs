@@ -159,11 +159,17 @@ fn both_commands_count_the_same_and_say_when_nothing_is_there() {
     for name in ["sessions", "turns"] {
         assert_eq!(replayed[name], tuned[name], "{name}");
     }
-    assert_eq!(tuned["present"], json!({"early": "47k", "late": "17k"}));
+    assert_eq!(tuned["present"], json!({"early": "47k", "late": "17k", "warnings": {"early": 1, "late": 1}}));
+    fs::create_dir_all(sandbox.home().join("junk")).expect("a folder");
+    fs::write(sandbox.home().join("junk/a.jsonl"), "{\"a\":1}\n").expect("a file");
+    let junk = sandbox.home().join("junk").display().to_string();
     for command in ["replay", "tune"] {
         let ran = sandbox.run(&[command, "--since", "2099-01-01"]);
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), ""), "{command}");
         assert!(ran.stderr.contains("no session since"), "{}", ran.stderr);
+        let ran = sandbox.run(&[command, &junk]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), ""), "{command}");
+        assert!(ran.stderr.contains("no transcripts in"), "{}", ran.stderr);
     }
     let ran = sandbox.run(&["replay", "--set", "context-warning.late=5k"]);
     let text = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -175,6 +181,37 @@ fn read_json(sandbox: &Sandbox, words: &[&str]) -> Value {
     let ran = sandbox.run(words);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     serde_json::from_str(&ran.stdout).expect("JSON")
+}
+
+/// A section with a wrong key is not used, and the numbers are those of other settings.
+#[test]
+fn settings_that_are_not_used_are_named() {
+    let sandbox = Sandbox::new();
+    month(&sandbox);
+    let config = sandbox.home().join(".config/tidegate/config.toml");
+    fs::create_dir_all(config.parent().expect("a folder")).expect("a folder");
+    fs::write(&config, "[context_warning]\nearly = \"90k\"\nlatee = \"20k\"\n").expect("a config");
+    for words in [["replay", "--json"], ["tune", "--json"]] {
+        let ran = sandbox.run(&words);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        assert!(ran.stderr.contains("warning:") && ran.stderr.contains("latee"), "{}", ran.stderr);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn one_file_is_one_session_however_it_is_written() {
+    let sandbox = Sandbox::new().without("CLAUDE_PROJECT_DIR");
+    month(&sandbox);
+    let folder = sandbox.home().join(".claude/projects/-shop");
+    std::os::unix::fs::symlink(&folder, sandbox.home().join("link")).expect("a link");
+    let one = folder.display().to_string();
+    let spelled = [one.clone(), format!("{one}/../-shop"), sandbox.home().join("link").display().to_string()];
+    let once = read_json(&sandbox, &["replay", "--json", &one]);
+    let often = read_json(&sandbox, &["replay", "--json", &spelled[0], &spelled[1], &spelled[2]]);
+    assert_eq!((&once["turns"], &once["session_list"]), (&often["turns"], &often["session_list"]));
+    assert_eq!(once["left_out"], often["left_out"]);
+    assert_eq!(once["left_out"]["repeated_turns"], 0);
 }
 
 /// A transcript is the text of others.
@@ -346,8 +383,11 @@ fn a_page_replaces_only_a_page_of_tidegate() {
         let mode = fs::metadata(project.join("page.html")).expect("a page").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
     }
+    fs::set_permissions(project.join("page.html"), fs::Permissions::from_mode(0o644)).expect("a page");
     let ran = sandbox.run(&["replay", "--html", "page.html"]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let mode = fs::metadata(project.join("page.html")).expect("a page").permissions().mode();
+    assert_eq!(mode & 0o777, 0o644, "it stays as the person made it");
     let page = fs::read_to_string(project.join("page.html")).expect("a page");
     assert!(page.contains("<title>Tidegate replay"), "{page}");
     let ran = sandbox.run(&["replay", "--html", "-"]);
@@ -375,7 +415,13 @@ fn times_to_come_and_a_mark_at_the_beginning_do_no_harm() {
     let year = &report["to"].as_str().expect("a time")[..4];
     let ahead = text.replace(&format!("\"timestamp\":\"{year}"), "\"timestamp\":\"2199");
     assert_ne!(ahead, text);
-    fs::write(&file, ahead).expect("a transcript");
+    // Whoever copied or unpacked it has not made its turns any older.
+    let unpacked = fs::File::options().write(true).open(&file).expect("a transcript");
+    fs::write(&file, &text).expect("a transcript");
+    unpacked.set_modified(std::time::UNIX_EPOCH).expect("an old time");
+    let old = read_json(&sandbox, &["replay", "--json"]);
+    assert_eq!((&old["from"], &old["to"]), (&report["from"], &report["to"]));
+    fs::write(&file, &ahead).expect("a transcript");
     let future = read_json(&sandbox, &["replay", "--json"]);
     assert_eq!((&future["turns"], &future["stops"]), (&report["turns"], &report["stops"]));
     assert!(!future.to_string().contains("2199"), "{future}");

@@ -289,6 +289,22 @@ fn connections_without_a_request_keep_no_place() {
 }
 
 #[test]
+fn a_refused_request_ends_its_connection() {
+    let sandbox = attended();
+    let served = Served::start(&sandbox);
+    for path in ["/", "/guess/", "/guess/live", "/guess/a/b/c/d"] {
+        let mut stream = TcpStream::connect(("127.0.0.1", served.port)).expect("a connection");
+        let request = format!("GET {path} HTTP/1.1\r\n{}\r\n\r\n", served.host());
+        // The second one would keep the connection.
+        write!(stream, "{request}{request}").expect("two requests");
+        let mut answer = String::new();
+        let _ = stream.read_to_string(&mut answer);
+        assert_eq!(answer.matches("HTTP/1.1 403").count(), 1, "{answer}");
+        assert!(answer.to_ascii_lowercase().contains("connection: close"), "{answer}");
+    }
+}
+
+#[test]
 fn a_port_in_use_is_named() {
     let sandbox = attended();
     let served = Served::start(&sandbox);

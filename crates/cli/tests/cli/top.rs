@@ -24,7 +24,9 @@ impl Terminal {
         tmux.env_clear().env("TERM", "xterm-256color").current_dir(sandbox.home());
         tmux.envs(top.get_envs().filter_map(|(name, value)| Some((name, value?))));
         tmux.args(["-f", "/dev/null", "new-session", "-d", "-y", "30", "-x", &columns.to_string(), "--"]);
-        tmux.arg(top.get_program()).args(top.get_args());
+        // What a shell shows after it tells how it left the terminal.
+        tmux.args(["sh", "-c", "sh -c 'echo $$ > \"$1\"; shift; exec \"$@\"' - \"$@\"; code=$?; [ $code = 0 ] || { echo ended $code; sleep 99; }", "-"]);
+        tmux.arg(sandbox.home().join("top.pid")).arg(top.get_program()).args(top.get_args());
         assert!(tmux.status().expect("tmux starts").success());
         terminal
     }
@@ -115,6 +117,23 @@ fn a_policy_is_switched_off_in_the_project_that_the_screen_names() {
     let shown = listed(&project);
     assert!(shown.contains("context-warning") && shown.contains("\"until\""), "{shown}");
     assert!(!listed(&sandbox.home()).contains("\"here\":true"), "{}", listed(&sandbox.home()));
+}
+
+#[test]
+fn a_signal_leaves_the_terminal_as_it_was() {
+    let sandbox = Sandbox::new().without("CLAUDE_PROJECT_DIR");
+    begin(&sandbox, "5e55-4", "billing");
+    for (signal, ended) in [("-TERM", "ended 143"), ("-HUP", "ended 129")] {
+        let terminal = Terminal::start(&sandbox, 80);
+        terminal.wait_for("q quit");
+        let top = fs::read_to_string(sandbox.home().join("top.pid")).expect("its number");
+        assert!(Command::new("kill").args([signal, top.trim()]).status().expect("kill runs").success());
+        let screen = terminal.wait_for(ended);
+        assert!(!screen.contains("q quit"), "{screen}");
+        let asked = ["display-message", "-p", "#{alternate_on} #{cursor_flag}"];
+        let shown = terminal.tmux().args(asked).output().expect("tmux runs").stdout;
+        assert_eq!(String::from_utf8_lossy(&shown).trim(), "0 1");
+    }
 }
 
 #[test]

@@ -57,6 +57,31 @@ fn name(said: &Interruption) -> String {
     if said.shadow { format!("log-only {name}") } else { name.into() }
 }
 
+/// Each record looks at what it can bear on, not at everything that is still open.
+#[test]
+fn many_open_interruptions_cost_no_time() {
+    const SESSIONS: u64 = 40_000;
+    let verdict = VerdictRecord {
+        policy: "skill-gate".into(),
+        call: "deny".into(),
+        asks: Asks::skills(vec!["a".into()], "x"),
+        ..VerdictRecord::default()
+    };
+    let mut fold = FrictionFold::default();
+    let mut now = Millis(0);
+    for session in 0..SESSIONS {
+        now = Millis(1_800_000_000_000 + session * 2_000);
+        let mut record = Record::begin("PreToolUse", now);
+        record.session = Some(format!("s{session}"));
+        record.project = Some("/p".into());
+        record.verdicts = vec![verdict.clone()];
+        fold.add_record(&record);
+    }
+    let said = fold.finish(Millis(now.0 + 30 * 86_400_000));
+    assert!(said.iter().all(|said| said.settlement == Settlement::Ignored));
+    assert_eq!(said.len() as u64, SESSIONS);
+}
+
 /// Records of steps, `held → off verify-stop (after 5 min)`.
 fn journal(steps: &str) -> Vec<Record> {
     let mut now = 0;

@@ -23,6 +23,7 @@ use tidegate_state::feature::memory::transcript_files::TranscriptFile;
 use tidegate_state::{clock, config};
 
 use super::Outcome;
+use super::config::warn_of_problems;
 use super::memory::row_filter::When;
 use crate::bilingual::both;
 use crate::error::CliError;
@@ -102,6 +103,8 @@ impl Past {
         command: &str,
         paths: &[PathBuf],
     ) -> Result<Vec<TranscriptFile>, CliError> {
+        // A section with a wrong key is not used.
+        warn_of_problems(&self.config.problems);
         let homes = AgentHomes::find(&self.env.place);
         let mut files = agent_homes::find_transcripts(&homes.chosen_folders(paths))?;
         for file in &mut files {
@@ -171,7 +174,7 @@ fn no_scratch(why: &dyn std::fmt::Display) -> CliError {
 /// Files that are named one by one.
 const NAMED: usize = 10;
 
-fn no_transcripts(command: &str, path: Option<&Path>) -> CliError {
+pub(crate) fn no_transcripts(command: &str, path: Option<&Path>) -> CliError {
     match path.map(|path| show_name(&path.display().to_string()).into_owned()) {
         None => CliError::new(both!(
             "there are no sessions of a coding agent on this machine",

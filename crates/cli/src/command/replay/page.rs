@@ -309,7 +309,7 @@ fn list_untested(page: &mut Page, report: &ReplayReport, view: &View<'_>) {
                 .into_owned();
         let run = if command.is_empty() { Text::default() } else { data(format!(", `{command}`")) };
         page.item(Text::from(head) + run);
-        let place = place(view, &session.file, stop.run_line.unwrap_or(stop.line));
+        let place = place(view, &session.file, stop.run_line.or(stop.edit_line).unwrap_or(stop.line));
         page.indented(|page| page.paragraph(data(place).dim()));
     }
     more(page, all.len(), view);
@@ -321,10 +321,17 @@ fn cause_words(cause: &str) -> Bilingual {
         ("only before the last edit", _) => {
             both!("checked only before the last edit", "確認は最後の編集より前だけです")
         }
-        ("hidden status before the last edit", construct) => both!(
-            "`{construct}` hid the exit status, and the last edit came later",
-            "`{construct}` で終了コードが隠れ、その後に編集がありました"
+        ("hidden status before the last edit", "") => both!(
+            "the exit status was hidden, and the last edit came later",
+            "終了コードが隠れ、その後に編集がありました"
         ),
+        ("hidden status before the last edit", construct) => {
+            let construct = show_name(construct);
+            both!(
+                "`{construct}` hid the exit status, and the last edit came later",
+                "`{construct}` で終了コードが隠れ、その後に編集がありました"
+            )
+        }
         ("a check that is not known", _) => {
             both!("a check that Tidegate does not know", "Tidegate の知らない確認です")
         }

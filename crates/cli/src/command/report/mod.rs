@@ -29,7 +29,7 @@ use crate::bilingual::both;
 use crate::error::CliError;
 use crate::local_time::LocalClock;
 use crate::print;
-use crate::sessions::Here;
+use crate::sessions::{Here, has_beginning, more_than_one};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -265,8 +265,9 @@ fn find_session(here: &Here, named: &str, days: u64) -> Result<String, CliError>
     let named = named.trim_end_matches('…');
     let mut found = BTreeSet::new();
     let see = |record: &Record| {
-        let in_host = |name: &str| SessionId::parse(name).is_ok_and(|id| id.in_host().starts_with(named));
-        let begins = |name: &&String| name.starts_with(named) || in_host(name);
+        let begins = |name: &&String| {
+            name.starts_with(named) || SessionId::parse(name).is_ok_and(|id| has_beginning(&id, named))
+        };
         found.extend(record.session.as_ref().filter(begins).cloned());
     };
     friction::read(&here.state, here.now, days, u64::MAX, see).map_err(CliError::from)?;
@@ -276,11 +277,7 @@ fn find_session(here: &Here, named: &str, days: u64) -> Result<String, CliError>
     let mut found = found.into_iter();
     match (found.next(), found.next()) {
         (Some(only), None) => Ok(only),
-        (Some(_), Some(_)) => Err(CliError::new(both!(
-            "more than one session begins with `{named}`",
-            "`{named}` で始まるセッションが複数あります"
-        ))
-        .hint(both!("write more of its id", "ID をもう少し長く書いてください"))),
+        (Some(_), Some(_)) => Err(more_than_one(named)),
         (None, _) => {
             let when = if days == 1 { "today".to_owned() } else { format!("in the last {days} days") };
             Err(CliError::new(both!(

@@ -165,16 +165,48 @@ fn shell_command<'a>(
 const REPORTS: [&str; 2] = ["Command: ", CUT];
 const CUT: &str = "Tool output was too large";
 
+/// Behind the status.
+const AFTER: [&str; 3] = ["Signal: ", "Process Group PGID: ", "Background PIDs: "];
+
 /// The report ends with the status and a few lines about processes. The output before it may contain anything.
 pub(super) fn exit(report: LongText<'_>) -> Exit {
     const END: usize = 512;
-    const AFTER: [&str; 3] = ["Signal: ", "Process Group PGID: ", "Background PIDs: "];
-    let head = report.head(64);
+    exit_between(&report.head(64), &report.tail(END))
+}
+
+/// The same of a report in a transcript, where it may have notes.
+pub(super) fn exit_before_notes(report: LongText<'_>) -> Exit {
+    match exit(report) {
+        Exit::Unknown => {
+            let text = report.lossy();
+            exit_between(&text, without_notes(&text))
+        }
+        known @ Exit::Known(_) => known,
+    }
+}
+
+fn exit_between(head: &str, end: &str) -> Exit {
     if !REPORTS.iter().any(|start| head.starts_with(start)) {
         return Exit::Unknown;
     }
-    let end = report.tail(END);
     let mut lines = end.lines().rev().skip_while(|line| AFTER.iter().any(|start| line.starts_with(start)));
     let status = lines.next().and_then(|line| line.strip_prefix("Exit Code: "));
     status.and_then(|status| status.trim().parse().ok()).map_or(Exit::Unknown, Exit::Known)
+}
+
+/// A report without what hooks said to the model about it: Qwen Code puts that behind it.
+pub(super) fn without_notes(report: &str) -> &str {
+    let Some((before, rest)) = report.rsplit_once("\nExit Code: ") else { return report };
+    let mut lines = rest.split('\n').skip(1).peekable();
+    // No output is behind the last status, and a signal follows each.
+    if !lines.peek().is_some_and(|line| line.starts_with(AFTER[0])) {
+        return report;
+    }
+    let about: usize = lines
+        .take_while(|line| AFTER.iter().any(|start| line.starts_with(start)))
+        .map(|line| line.len() + 1)
+        .sum();
+    let status = rest.split('\n').next().map_or(0, str::len);
+    let end = before.len() + "\nExit Code: ".len() + status + about;
+    report.get(..end).unwrap_or(report)
 }

@@ -217,7 +217,9 @@ fn result_parts(line: &str) -> Option<Vec<ContentPart<'_>>> {
                 ContentPart::Result(CallResult {
                     call: result.id.value(),
                     failed,
-                    exit: report.and_then(|report| long_text(report.0)).map_or(Exit::Unknown, tools::exit),
+                    exit: report
+                        .and_then(|report| long_text(report.0))
+                        .map_or(Exit::Unknown, tools::exit_before_notes),
                     conclusion: output.filter(|_| !failed && concludes).map(|it| lazy(it, conclusion)),
                     failure: error.or(output).filter(|_| failed && ran).map(|it| lazy(it, printed_failure)),
                 })
@@ -241,12 +243,13 @@ fn plain_text(json: &str) -> Option<String> {
 
 /// An agent in the background gives its answer later, as a prompt.
 fn conclusion(json: &str) -> Option<String> {
-    plain_text(json).filter(|text| !text.starts_with("Background agent launched"))
+    let text = plain_text(json).filter(|text| !text.starts_with("Background agent launched"))?;
+    Some(tools::without_notes(&text).to_owned())
 }
 
 /// Without the lines about the process around it, unless that is all.
 fn printed_failure(json: &str) -> Option<String> {
-    let text = plain_text(json)?;
+    let text = tools::without_notes(&plain_text(json)?).to_owned();
     let printed = text.split_once("\nOutput: ").map_or(text.as_str(), |(_, rest)| rest);
     let printed = printed.rsplit_once("\nError: ").map_or(printed, |(printed, _)| printed).trim();
     Some(if printed.is_empty() || printed == "(empty)" { text.clone() } else { printed.to_owned() })

@@ -12,6 +12,7 @@
 //! a model could loosen it.
 
 mod tally;
+mod watch;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,6 +26,8 @@ use crate::host::person::Person;
 use crate::pipeline::record::{HookCost, Record, VerdictRecord};
 use crate::text::skill_name::satisfies;
 use crate::time::Millis;
+
+use watch::{Watch, WatchedInterruption};
 
 pub use tally::{ShadowCounts, SpokenCounts, Tally, tally_interruptions};
 
@@ -111,28 +114,11 @@ impl Interruption {
 #[derive(Debug, Default)]
 pub struct FrictionFold {
     interruptions: Vec<Interruption>,
-    watched: Vec<WatchedInterruption>,
+    watch: Watch,
     sessions: BTreeMap<String, SeenSession>,
     stepped_up: Vec<SteppedUp>,
     commands: BTreeMap<String, OffCommand>,
     counted: BTreeSet<(OverridingAct, String, Option<String>)>,
-}
-
-/// An interruption that is open, or ignored so far.
-#[derive(Debug)]
-struct WatchedInterruption {
-    /// Index into the interruptions.
-    at: usize,
-    /// Its conditions.
-    asked: Asks,
-    /// The conditions that are still unmet.
-    asks: Asks,
-    /// The subagent that was spoken to.
-    agent: Option<String>,
-    /// Number of the session's prompts at that time.
-    prompts: u32,
-    /// When its session ended.
-    ended: Option<Millis>,
 }
 
 /// What a record does to a watched interruption.
@@ -215,7 +201,8 @@ impl FrictionFold {
 
     pub fn finish(mut self, now: Millis) -> Vec<Interruption> {
         self.expire(now);
-        self.settle_watched(now, |watched, _, _| watched.ended.is_some().then_some(Change::PutOff));
+        let all = self.watch.all();
+        self.settle_watched(now, &all, |watched, _, _| watched.ended.is_some().then_some(Change::PutOff));
         self.interruptions
     }
 
@@ -235,17 +222,18 @@ impl FrictionFold {
         last.filter(|said| said.settlement == Settlement::Overridden).count() >= STEP_DOWN_OVERRIDES
     }
 
-    /// Changes the watched interruptions for which `how` returns a change.
+    /// Changes those of these watched interruptions for which `how` returns a change.
     fn settle_watched(
         &mut self,
         now: Millis,
+        these: &BTreeSet<usize>,
         mut how: impl FnMut(&mut WatchedInterruption, &Interruption, Option<&SeenSession>) -> Option<Change>,
     ) {
-        let FrictionFold { interruptions, sessions, watched, .. } = self;
-        watched.retain_mut(|watched| {
-            let said = &mut interruptions[watched.at];
+        let FrictionFold { interruptions, sessions, watch, .. } = self;
+        for at in these {
+            let Some((watched, said)) = watch.get_mut(*at).zip(interruptions.get_mut(*at)) else { continue };
             let session = said.session.as_ref().and_then(|id| sessions.get(id));
-            let Some(change) = how(watched, said, session) else { return true };
+            let Some(change) = how(watched, said, session) else { continue };
             let was_ignored = said.settlement == Settlement::Ignored;
             let turns = session.map_or(0, |session| session.prompts).saturating_sub(watched.prompts);
             let settlement = match change {
@@ -260,8 +248,10 @@ impl FrictionFold {
                 said.after_ms = now.since(said.at);
                 said.turns = turns;
             }
-            matches!(change, Change::PutOff)
-        });
+            if !matches!(change, Change::PutOff) {
+                watch.remove(*at, said);
+            }
+        }
     }
 
     /// The act by which this record overrides an interruption.
@@ -319,7 +309,7 @@ impl FrictionFold {
             if said.settlement == Settlement::Ignored {
                 said.settlement = Settlement::Overridden;
                 said.after_ms = now.since(said.at);
-                self.watched.retain(|watched| watched.at != at);
+                self.watch.remove(at, said);
                 self.count_override(at, act);
             }
         }
@@ -327,7 +317,8 @@ impl FrictionFold {
 
     /// Ends sessions that fell silent.
     fn expire(&mut self, now: Millis) {
-        self.settle_watched(now, |watched, said, session| {
+        let due = self.watch.take_due(now);
+        self.settle_watched(now, &due, |watched, said, session| {
             let silent = now.since(session.map_or(said.at, |session| session.seen));
             let is_over = silent > SILENT_MS || watched.ended.is_some_and(|at| now.since(at) > RESTART_MS);
             match (silent > FORGOTTEN_MS, is_over) {
@@ -336,18 +327,51 @@ impl FrictionFold {
                 (false, false) => None,
             }
         });
+        for at in due {
+            let Some(said) = self.interruptions.get(at) else { continue };
+            let session = said.session.as_ref().and_then(|id| self.sessions.get(id));
+            let seen = session.map_or(said.at, |session| session.seen);
+            // What is ignored already waits for nothing but to be forgotten.
+            let is_open = said.settlement == Settlement::Open;
+            self.watch.look_again(
+                at,
+                Millis(seen.0.saturating_add(if is_open { SILENT_MS } else { FORGOTTEN_MS })),
+            );
+        }
+    }
+
+    /// Of the watched interruptions, those on which this record may bear.
+    fn concerned(&self, record: &Record) -> BTreeSet<usize> {
+        let did = &record.did;
+        // A switch names its session or project itself.
+        if did.switched_off.is_some() {
+            return self.watch.all();
+        }
+        let mut found = BTreeSet::new();
+        if record.session.is_some() {
+            found.extend(self.watch.of_session(record.session.as_ref()));
+        }
+        let of_project = did.compound || did.entry || did.stage.is_some() || did.gate.is_some();
+        let of_others =
+            did.skipped_gate.is_some() || record.event == "SessionStart" && !record.off.is_empty();
+        if of_project || of_others {
+            found.extend(self.watch.of_project(record.project.as_ref()));
+        }
+        found
     }
 
     fn settle_by_record(&mut self, record: &Record, now: Millis) {
-        let act = |watched: &WatchedInterruption| {
-            let said = &self.interruptions[watched.at];
+        let these = self.concerned(record);
+        let act = |at: &usize| {
+            let (watched, said) = self.watch.get(*at).zip(self.interruptions.get(*at))?;
             let skipped = || skips_asked_gate(watched, said, record).then_some(OverridingAct::Skipped(now));
             let act = self.overrides(record, said).or_else(skipped)?;
-            (said.settlement == Settlement::Open).then_some((watched.at, act))
+            (said.settlement == Settlement::Open).then_some((*at, act))
         };
-        let acts: BTreeMap<usize, OverridingAct> = self.watched.iter().filter_map(act).collect();
+        let acts: BTreeMap<usize, OverridingAct> = these.iter().filter_map(act).collect();
         let done = Change::Done { by_person: record.ruling == "command" && record.person == Person::There };
-        self.settle_watched(now, |watched, said, _| {
+        let ends = record.event == "SessionEnd";
+        self.settle_watched(now, &these, |watched, said, _| {
             let same_session = said.session.is_some() && said.session == record.session;
             if same_session && record.event == "SessionStart" {
                 watched.ended = None;
@@ -382,11 +406,16 @@ impl FrictionFold {
             if watched.asks.verified && ends_unverified(record) {
                 return Some(Change::PutOff);
             }
-            if record.event == "SessionEnd" {
+            if ends {
                 watched.ended = Some(now);
             }
             None
         });
+        if ends {
+            for at in &these {
+                self.watch.look_again(*at, Millis(now.0.saturating_add(RESTART_MS)));
+            }
+        }
         for (at, act) in acts {
             self.count_override(at, act);
         }
@@ -400,7 +429,8 @@ impl FrictionFold {
         let asks = !verdict.asks.is_empty() && kind != InterruptionKind::Told;
         let mut joined = false;
         if asks {
-            self.settle_watched(now, |watched, said, _| {
+            let these = self.watch.of_session(record.session.as_ref()).collect();
+            self.settle_watched(now, &these, |watched, said, _| {
                 let whose = (&said.policy, &said.session, said.shadow, &watched.agent)
                     == (&verdict.policy, &record.session, verdict.shadow, &record.agent);
                 let together = now.since(said.at) <= SAME_MESSAGE_MS;
@@ -415,7 +445,8 @@ impl FrictionFold {
             let asks = verdict.asks.clone();
             let agent = record.agent.clone();
             let watched = WatchedInterruption { at, asked: asks.clone(), asks, agent, prompts, ended: None };
-            self.watched.push(watched);
+            self.watch.add(watched, record);
+            self.watch.look_again(at, Millis(now.0.saturating_add(SILENT_MS)));
         }
         let reason = verdict.reason.as_deref().filter(|_| verdict.call != "pass").unwrap_or_default();
         let text = verdict.says.model.as_deref().filter(|text| was_said(record.said.model.as_deref(), text));
