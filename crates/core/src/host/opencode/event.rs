@@ -62,15 +62,19 @@ fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'a> {
             Action::Edit(head::edited(input, "tool_input.filePath", |input| input.file_path))
         }
         "apply_patch" | "patch" => Action::Edit(patched(input, cwd)),
-        "bash" => Action::Command(ShellCommand {
-            line: head::command_line(&known(input).command),
-            exit: exit(kind, payload),
-            output: [payload.tool_output.get().copied(), None, None],
-            is_cut: false,
-            background: None,
-            duration: None,
-            began: payload.began.get().copied().map(Millis),
-        }),
+        "bash" => {
+            let input = known(input);
+            Action::Command(ShellCommand {
+                line: head::command_line(&input.command),
+                folder: head::command_folder(&input.workdir, cwd),
+                exit: exit(kind, payload),
+                output: [payload.tool_output.get().copied(), None, None],
+                is_cut: false,
+                background: None,
+                duration: None,
+                began: payload.began.get().copied().map(Millis),
+            })
+        }
         // A skill that is not there has no event after it.
         "skill" => {
             Action::Skill { name: known(input).name.value().filter(|name| !name.is_empty()), failed: false }
@@ -138,6 +142,7 @@ wire_object! {
     struct ToolInput<'a> {
         file_path as "filePath": Cow<'a, str>,
         command: LongText<'a>,
+        workdir: Cow<'a, str>,
         name: Cow<'a, str>,
         description: Cow<'a, str>,
         subagent_type: Cow<'a, str>,
