@@ -53,6 +53,9 @@ pub trait HostWing {
     /// A person writes it before the name of a skill to have it run.
     const SKILL_PREFIX: &'static str = "/";
 
+    /// The folder in a project from whose `skills` the host loads skills, and no other host has to.
+    const SKILL_HOME: &'static str = ".claude";
+
     /// With it a person compacts the conversation.
     const COMPACT_COMMAND: &'static str = "/compact";
 
@@ -251,6 +254,11 @@ macro_rules! dispatch {
             /// [`HostWing::SKILL_PREFIX`].
             pub fn skill_prefix(self) -> &'static str {
                 match self { $(Host::$host => $folder::Wing::SKILL_PREFIX,)* }
+            }
+
+            /// [`HostWing::SKILL_HOME`].
+            pub fn skill_home(self) -> &'static str {
+                match self { $(Host::$host => $folder::Wing::SKILL_HOME,)* }
             }
 
             /// [`HostWing::COMPACT_COMMAND`].
