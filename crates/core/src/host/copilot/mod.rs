@@ -26,6 +26,8 @@ pub struct Wing;
 impl HostWing for Wing {
     const SKILL_HOME: &'static str = ".github";
 
+    const MCP_SEPARATOR: Option<&'static str> = Some("-");
+
     const SETTINGS_NAMES: &'static [&'static str] = &[".github/hooks", ".github/copilot", ".copilot"];
 
     const TELLS_BY_TRANSCRIPT: bool = true;

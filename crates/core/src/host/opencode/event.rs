@@ -90,10 +90,12 @@ fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'a> {
         }
         "question" => Action::Question,
         "read" => Action::Read(known(input).file_path.value()),
-        name if name.starts_with(OWN_SERVER) => {
+        // opencode's own tools have no other underscore.
+        name if name.contains('_') => {
             let own = name.strip_prefix(OWN_SERVER).map(|tool| Cow::Owned(tool.to_owned()));
-            let ToolInput { file_path, topic_id, .. } = known(input);
-            Action::Mcp(McpCall { own_tool: own, topic: head::topic(topic_id), path: file_path.value() })
+            let ToolInput { file_path, other_file_path, path, topic_id, .. } = known(input);
+            let path = path.value().or(other_file_path.value()).or(file_path.value());
+            Action::Mcp(McpCall { own_tool: own, topic: head::topic(topic_id), path })
         }
         _ => Action::Other,
     }
@@ -141,6 +143,8 @@ wire_object! {
 wire_object! {
     struct ToolInput<'a> {
         file_path as "filePath": Cow<'a, str>,
+        other_file_path as "file_path": Cow<'a, str>,
+        path: Cow<'a, str>,
         command: LongText<'a>,
         workdir: Cow<'a, str>,
         name: Cow<'a, str>,

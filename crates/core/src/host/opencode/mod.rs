@@ -19,6 +19,8 @@ pub struct Wing;
 impl HostWing for Wing {
     const SKILL_HOME: &'static str = ".opencode";
 
+    const MCP_SEPARATOR: Option<&'static str> = Some("_");
+
     const SETTINGS_NAMES: &'static [&'static str] = &["opencode", "tidegate.js"];
 
     fn support(capability: Capability) -> Support {
