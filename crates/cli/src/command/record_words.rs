@@ -10,7 +10,7 @@ use tidegate_core::text::one_line::one_line;
 use crate::approval::APPROVED;
 use crate::bilingual::{Bilingual, both};
 use crate::host::agent_name;
-use crate::print::text::Text;
+use crate::print::text::{Text, data};
 
 /// What Claude wanted to do when Tidegate was asked.
 pub(crate) fn subject(record: &Record) -> Bilingual {
@@ -101,7 +101,15 @@ pub(crate) fn headline(record: &Record) -> Option<Text> {
             )
         }
         _ => {
-            describe_compaction(record).or_else(|| describe_texts(record)).or_else(|| describe_deeds(record))
+            describe_compaction(record).or_else(|| {
+                let texts = describe_texts(record);
+                // A text that comes with the result of a check does not replace it.
+                let check = describe_deeds(record).filter(|_| texts.is_none() || ran_check(&record.did));
+                match (check, texts) {
+                    (Some(check), Some(texts)) => Some(check + data("\n") + texts),
+                    (check, texts) => texts.or(check),
+                }
+            })
         }
     }
 }
@@ -168,6 +176,11 @@ fn describe_texts(record: &Record) -> Option<Text> {
         (None, Some(_)) => both!("{en} told {agent}", "{ja}が {agent} に伝えました"),
         (None, None) => return None,
     }))
+}
+
+fn ran_check(did: &Deeds) -> bool {
+    let of_line = [&did.hidden, &did.failed, &did.unread, &did.untested];
+    !did.verified.is_empty() || of_line.iter().any(|line| line.is_some())
 }
 
 /// Deeds of a silent record that somebody may wait for.

@@ -328,3 +328,64 @@ fn more_skills_come_for_other_hosts_and_the_strict_preset_is_complete() {
         assert!(!skills.exists(), "{host}");
     }
 }
+
+/// Qwen Code's `directory` and opencode's `workdir`: the payload's folder stays the session's.
+#[test]
+fn a_command_runs_in_the_folder_that_its_call_names() {
+    let report = "Command: x\nOutput: 1 passed\nError: (none)\nExit Code: 0\nSignal: (none)";
+    let runs = |host: &str, folder: &str, edits: bool, line: &str| {
+        let sandbox = Sandbox::new();
+        for package in ["a", "b"] {
+            let folder = sandbox.project().join("packages").join(package);
+            fs::create_dir_all(&folder).expect("a folder");
+            fs::write(folder.join("package.json"), r#"{"scripts": {"test": "jest"}}"#).expect("a new file");
+            fs::write(folder.join("lib.js"), "1").expect("a new file");
+        }
+        let send = |event: &str, more: &Value| {
+            let mut payload = if host == "qwen" { qwen(event, more) } else { opencode(event, more) };
+            payload["cwd"] = json!(sandbox.project());
+            let ran =
+                sandbox.run_with(&["hook", "--event", event, "--host", host], payload.to_string().as_bytes());
+            assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{payload}");
+            ran.stdout
+        };
+        let _ = send("SessionStart", &json!({ "source": "startup" }));
+        let edited = sandbox.project().join("packages/a/lib.js");
+        if edits {
+            let tool = if host == "qwen" { "write_file" } else { "write" };
+            let input = json!({ "file_path": edited, "filePath": edited });
+            let _ =
+                send("PostToolUse", &json!({ "tool_name": tool, "tool_input": input, "tool_output": "" }));
+        } else {
+            fs::write(&edited, "2").expect("an edit");
+        }
+        let folder = folder.replace("ROOT", &sandbox.project().display().to_string());
+        let run = if host == "qwen" {
+            json!({ "tool_name": "run_shell_command", "tool_input": { "command": line, "directory": folder },
+                "tool_response": { "llmContent": report } })
+        } else {
+            json!({ "tool_name": "bash", "tool_input": { "command": line, "workdir": folder },
+                "tool_output": "1 passed", "exit": 0, "began": if edits { 4_000_000_000_000_u64 } else { 1_000 } })
+        };
+        let _ = send("PostToolUse", &run);
+        let stop = send(
+            "Stop",
+            &json!({ "last_message": "done", "last_assistant_message": "done",
+            "held_before": false, "stop_hook_active": false }),
+        );
+        stop.contains("block")
+    };
+    for host in ["qwen", "opencode"] {
+        for (folder, blocks) in [
+            ("packages/a", false),
+            ("ROOT/packages/a", false),
+            ("./packages/b/../a/", false),
+            ("packages/b", true),
+            ("ROOT/packages/b", true),
+        ] {
+            assert_eq!(runs(host, folder, true, "npm test"), blocks, "{host} {folder}");
+        }
+        assert!(runs(host, "packages/a", false, "echo 2 > lib.js"), "{host}: an edit by the shell");
+        assert!(!runs(host, "packages/b", false, "echo 2 > lib2.txt"), "{host}");
+    }
+}

@@ -54,6 +54,8 @@ pub enum Action<'a> {
 pub struct ShellCommand<'a> {
     /// `None` if it is missing or too long to inspect.
     pub line: Option<Cow<'a, str>>,
+    /// Where it starts (a whole path), if the call itself names a folder. The next command starts in the session's again.
+    pub folder: Option<String>,
     pub exit: Exit,
     /// Up to three parts: what it wrote, its errors, and what the host says of its failure.
     pub output: [Option<LongText<'a>>; 3],

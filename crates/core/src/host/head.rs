@@ -10,6 +10,7 @@ use crate::event::action::RawTool;
 use crate::event::prompt::Author;
 use crate::event::{Event, EventKind, FailedStep, PROMPT_HEAD, SessionId, Start, Thread, UnreadableEvent};
 use crate::host::Host;
+use crate::shell::tidy;
 use crate::text::json::{Field, LongText, Member, NotAnObject, wire_key, wire_object};
 use crate::text::search;
 
@@ -105,6 +106,15 @@ const COMMAND_LONGEST: usize = 64 * 1024;
 
 pub(super) fn command_line<'a>(line: &Field<LongText<'a>>) -> Option<Cow<'a, str>> {
     line.get().and_then(|line| line.whole(COMMAND_LONGEST))
+}
+
+/// Of a call that names one, from the session's folder on.
+pub(super) fn command_folder(folder: &Field<Cow<'_, str>>, cwd: Option<&str>) -> Option<String> {
+    let folder = folder.get().filter(|folder| !folder.is_empty())?;
+    if folder.starts_with('/') {
+        return Some(tidy(folder));
+    }
+    Some(tidy(&format!("{}/{folder}", cwd?)))
 }
 
 pub(super) fn thread<'a>(agent: Field<Cow<'a, str>>, kind: Field<Cow<'a, str>>) -> Thread<'a> {

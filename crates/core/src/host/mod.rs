@@ -53,6 +53,12 @@ pub trait HostWing {
     /// A person writes it before the name of a skill to have it run.
     const SKILL_PREFIX: &'static str = "/";
 
+    /// The folder in a project from whose `skills` the host loads skills, and no other host has to.
+    const SKILL_HOME: &'static str = ".claude";
+
+    /// Between the names of an MCP server and its tool, where the host does not write `mcp__SERVER__TOOL`.
+    const MCP_SEPARATOR: Option<&'static str> = None;
+
     /// With it a person compacts the conversation.
     const COMPACT_COMMAND: &'static str = "/compact";
 
@@ -253,6 +259,16 @@ macro_rules! dispatch {
                 match self { $(Host::$host => $folder::Wing::SKILL_PREFIX,)* }
             }
 
+            /// [`HostWing::SKILL_HOME`].
+            pub fn skill_home(self) -> &'static str {
+                match self { $(Host::$host => $folder::Wing::SKILL_HOME,)* }
+            }
+
+            /// [`HostWing::MCP_SEPARATOR`].
+            pub fn mcp_separator(self) -> Option<&'static str> {
+                match self { $(Host::$host => $folder::Wing::MCP_SEPARATOR,)* }
+            }
+
             /// [`HostWing::COMPACT_COMMAND`].
             pub fn compact_command(self) -> &'static str {
                 match self { $(Host::$host => $folder::Wing::COMPACT_COMMAND,)* }
@@ -341,6 +357,19 @@ macro_rules! dispatch {
 hosts!(dispatch);
 
 impl Host {
+    /// Whether its name for a tool of an MCP server means this one, as a config names it: `mcp__SERVER__TOOL`.
+    pub fn is_mcp_tool(self, tool: &str, wanted: &str) -> bool {
+        if tool == wanted {
+            return true;
+        }
+        let Some(separator) = self.mcp_separator() else { return false };
+        let Some((server, name)) = wanted.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")) else {
+            return false;
+        };
+        let rest = tool.strip_prefix(server).and_then(|rest| rest.strip_prefix(separator));
+        rest == Some(name)
+    }
+
     /// The host that wrote a line of a transcript.
     pub fn that_wrote(line: &[u8]) -> Option<Host> {
         // Claude Code is the first of them, and some others write lines much like its own.

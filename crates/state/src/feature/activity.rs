@@ -16,8 +16,7 @@ use tidegate_core::time::Millis;
 
 use crate::child;
 use crate::feature::HookContext;
-use crate::host::claude_code::skills;
-use crate::host::skill_folders;
+use crate::host::{has_skill, skill_folders};
 
 pub(super) fn read_facts(facts: &mut Facts<'_>, needs: Needs, here: &HookContext<'_>) {
     if needs.guess {
@@ -39,9 +38,8 @@ fn list_stock(root: Option<&Path>) -> Vec<String> {
 }
 
 fn list_installed(facts: &Facts<'_>, here: &HookContext<'_>) -> Vec<String> {
-    let host = here.place.host();
     let folders = skill_folders(facts.event.host, here.root, here.place, here.plugin);
-    let is_there = |name: &&str| skills::is_installed(name, &folders, host.as_deref());
+    let is_there = |name: &&str| has_skill(facts.event.host, name, &folders, here.place);
     let usual =
         activity::begun_or_late_phase(facts, here.config).map(activity::usual_skills).unwrap_or_default();
     activity::nameable_skills(here.config)

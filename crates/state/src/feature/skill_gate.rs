@@ -4,15 +4,13 @@ use tidegate_core::feature::facts::Facts;
 use tidegate_core::feature::skill_gate::SkillFacts;
 
 use crate::feature::HookContext;
-use crate::host::claude_code::skills;
-use crate::host::skill_folders;
+use crate::host::{has_skill, skill_folders};
 
 pub(super) fn read_facts(facts: &Facts<'_>, here: &HookContext<'_>) -> SkillFacts {
-    let host = here.place.host();
     let places = skill_folders(facts.event.host, here.root, here.place, here.plugin);
     let required = here.config.policies.skill_gate.require.all_skills();
     let mut not_installed: Vec<String> = required
-        .filter(|name| !skills::is_installed(name, &places, host.as_deref()))
+        .filter(|name| !has_skill(facts.event.host, name, &places, here.place))
         .map(str::to_owned)
         .collect();
     not_installed.dedup();

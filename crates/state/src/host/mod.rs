@@ -15,24 +15,38 @@ use tidegate_core::host::window::HostSettings;
 use crate::place::PlaceEnv;
 
 /// Folders with skills that the model of this host can read. Codex does not list Claude Code's, but its model can print
-/// them; Copilot loads them.
+/// them; Copilot and opencode load them, Qwen Code does not (0.24.4).
 pub fn skill_folders(
     host: Host,
     project: Option<&Path>,
     place: &PlaceEnv,
     plugin: Option<&Path>,
 ) -> Vec<PathBuf> {
-    let mut folders = claude_code::skills::folders(project, place.host().as_deref(), plugin);
+    let mut folders = match host {
+        Host::Qwen => plugin.map(Path::to_owned).into_iter().collect(),
+        _ => claude_code::skills::folders(project, place.host().as_deref(), plugin),
+    };
     let names: &[&str] = match host {
         Host::Codex => &[".codex", ".agents"],
         Host::Copilot => &[".github", ".copilot", ".agents"],
-        Host::Qwen => &[".qwen"],
+        Host::Qwen => &[".qwen", ".agents"],
         Host::OpenCode => &[".opencode"],
         _ => &[],
     };
-    let bases = project.into_iter().chain(place.home.as_deref());
-    folders.extend(bases.flat_map(|base| names.iter().map(|name| base.join(name))));
+    folders.extend(project.into_iter().flat_map(|base| names.iter().map(|name| base.join(name))));
+    let moved = if names.is_empty() { Vec::new() } else { moved_folders() };
+    let of_person = |name: &&str| {
+        let moved = moved.iter().find(|(usual, _)| usual == name).map(|(_, path)| path.clone());
+        moved.or_else(|| Some(place.home.as_ref()?.join(name)))
+    };
+    folders.extend(names.iter().filter_map(of_person));
     folders
+}
+
+/// Whether this host can find a skill in such folders, or in a plugin of Claude Code if it loads those.
+pub fn has_skill(host: Host, name: &str, folders: &[PathBuf], place: &PlaceEnv) -> bool {
+    let plugins = place.host().filter(|_| host != Host::Qwen);
+    claude_code::skills::is_installed(name, folders, plugins.as_deref())
 }
 
 /// Folders that replace a person's usual ones of other hosts, each with the usual name. Read when needed: few processes

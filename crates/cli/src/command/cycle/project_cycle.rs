@@ -28,7 +28,7 @@ use tidegate_hook::host::claude_code::client;
 use tidegate_state::feature::cycle;
 use tidegate_state::feature::cycle::CycleChange;
 use tidegate_state::host::claude_code::skills;
-use tidegate_state::host::skill_folders;
+use tidegate_state::host::{has_skill, skill_folders};
 use tidegate_state::session::marks;
 
 use crate::approval::{self, consent_to_tighten};
@@ -76,11 +76,10 @@ impl ProjectCycle {
         let host = shell_host().or_else(of_owner).unwrap_or_default();
         let env = &self.project.here.env;
         let folders = self.skill_folders(host, env.plugin.as_deref());
-        skills::is_installed(cycle, &folders, env.place.host().as_deref())
+        has_skill(host, cycle, &folders, &env.place)
             .then(|| format!("{}{}", host.skill_prefix(), skills::invocable_name(cycle, &folders)))
     }
 
-    /// Of the host and Claude Code's, which all hosts know.
     fn skill_folders(&self, host: Host, plugin: Option<&Path>) -> Vec<PathBuf> {
         skill_folders(host, Some(&self.project.root), &self.project.here.env.place, plugin)
     }
@@ -88,11 +87,11 @@ impl ProjectCycle {
     /// Skills that stages promise and that the client cannot find here.
     pub(super) fn find_missing_skills(&self, cycle: &Cycle) -> Vec<String> {
         let env = &self.project.here.env;
-        let host = env.place.host();
-        let folders = self.skill_folders(shell_host().unwrap_or_default(), env.plugin.as_deref());
+        let host = shell_host().unwrap_or_default();
+        let folders = self.skill_folders(host, env.plugin.as_deref());
         let wanted = cycle.stages.iter().filter(|stage| stage.done_when.contains(&DoneWhen::Skill));
         let mut missing: Vec<String> = wanted.map(|stage| stage.skill.clone()).collect();
-        missing.retain(|name| !skills::is_installed(name, &folders, host.as_deref()));
+        missing.retain(|name| !has_skill(host, name, &folders, &env.place));
         missing.dedup();
         missing
     }

@@ -134,8 +134,9 @@ fn check_skills(place: &ProjectCycle, cycle: &Cycle) -> Result<(), CliError> {
         "skills of the stages are not installed: {listed}",
         "ステージで使うスキルがインストールされていません: {listed}"
     ));
+    let host = place.project.session.as_ref().map(SessionId::host).unwrap_or_default();
+    let home = host.skill_home();
     Err(if is_shipped {
-        let host = place.project.session.as_ref().map(SessionId::host).unwrap_or_default();
         let flag = if host == Host::ClaudeCode { String::new() } else { format!(" --host {}", host.name()) };
         error.hint(both!(
             "`tidegate init{flag} --with cycle` installs them; `--anyway` starts without",
@@ -143,8 +144,8 @@ fn check_skills(place: &ProjectCycle, cycle: &Cycle) -> Result<(), CliError> {
         ))
     } else {
         error.hint(both!(
-            "put them into .claude/skills, or name other skills in [cycle.NAME]; `--anyway` starts without",
-            ".claude/skills に置くか、[cycle.NAME] で別のスキルを指定してください。なしで始めるなら `--anyway` を付けてください"
+            "put them into {home}/skills, or name other skills in [cycle.NAME]; `--anyway` starts without",
+            "{home}/skills に置くか、[cycle.NAME] で別のスキルを指定してください。なしで始めるなら `--anyway` を付けてください"
         ))
     })
 }

@@ -137,6 +137,12 @@ export const Tidegate = async ({ client, directory }) => {
     return (await call("SessionStart", session, { source })).context || ""
   }
 
+  // `opencode run` puts a message of several words into quotes.
+  const unquoted = (text) => {
+    const inner = /^"((?:[^"\\]|\\[^])*)"\s*$/.exec(text)
+    return inner ? inner[1].replaceAll('\\"', '"') : text
+  }
+
   const isSummary = (message) => message && message.info && message.info.summary === true
   const textOf = (message) =>
     message.parts.filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text).join("\n")
@@ -222,9 +228,10 @@ export const Tidegate = async ({ client, directory }) => {
         const known = await learn(session)
         if (parents.has(session)) return
         const said = output.parts.filter((part) => part.type === "text" && !part.synthetic)
-        const prompt = said.map((part) => part.text).join("\n")
+        const raw = said.map((part) => part.text).join("\n")
+        const prompt = unquoted(raw)
         // What opencode says nothing of may be an agent, whose prompts another agent writes.
-        const author = ours.delete(prompt) || !known ? "host" : "person"
+        const author = ours.delete(raw) || !known ? "host" : "person"
         if (author === "person") held.delete(session)
         const start = await begin(session)
         const answer = await call("UserPromptSubmit", session, { prompt, author })

@@ -20,11 +20,25 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         |of: Scope| files.iter().find(|(scope, _)| *scope == of).map(|(_, path)| (path, read(path)));
     let (project, person) = (settings(Scope::Local), settings(Scope::User));
     let asks = person.as_ref().is_some_and(|(_, it)| it["security"]["folderTrust"]["enabled"] == true);
-    let distrusted = seen.project.as_deref().filter(|project| asks && !is_trusted(seen, project));
+    let trust = |project: &&Path| is_trusted(seen, project) != Some(true);
+    let distrusted = seen.project.as_deref().filter(|_| asks).filter(trust);
     let mut run = Vec::new();
     for file in &installed.files {
         let is_complete = installed.check_entries(file, found);
         match distrusted.filter(|_| file.scope == Scope::Local) {
+            Some(project) if is_trusted(seen, project).is_none() => {
+                let project = project.display();
+                found.problem(
+                    both!(
+                        "Qwen Code does not trust {project} yet: it asks when it starts, and `qwen -p` runs no hook of the settings there.",
+                        "Qwen Code はまだ {project} を信頼していません。起動時に確認されますが、`qwen -p` はそこの設定のフックを実行しません。"
+                    ),
+                    both!(
+                        "Start `qwen` there and trust the folder.",
+                        "そこで `qwen` を起動し、フォルダを信頼してください。"
+                    ),
+                );
+            }
             Some(project) => {
                 let project = project.display();
                 found.problem(
@@ -78,9 +92,9 @@ fn read(path: &Path) -> Value {
     Document::parse(&text).map(|document| document.value(&document.root)).unwrap_or_default()
 }
 
-/// The rule for the nearest folder decides, and of two for the same folder the one against it. Without a rule, it asks, and
-/// reads the settings until then.
-fn is_trusted(seen: &Gathered, project: &Path) -> bool {
+/// The rule for the nearest folder decides, and of two for the same folder the one against it. `None` without
+/// a rule: it asks, and reads no settings of the project before the answer (0.24.4).
+fn is_trusted(seen: &Gathered, project: &Path) -> Option<bool> {
     let file = seen.env.place.qwen_trust.clone();
     let file = file.or_else(|| Some(HOOKS.person_folder(&seen.env.place)?.join("trustedFolders.json")));
     let rules = file.map(|file| read(&file)).unwrap_or_default();
@@ -95,5 +109,5 @@ fn is_trusted(seen: &Gathered, project: &Path) -> bool {
         };
         project.starts_with(&folder).then(|| (folder.components().count(), !is_trusted))
     });
-    nearest.max().is_none_or(|(_, is_refused)| !is_refused)
+    nearest.max().map(|(_, is_refused)| !is_refused)
 }

@@ -1,12 +1,14 @@
 //! Layers: built-in < user < project < local < environment. A later layer overrides earlier ones, but a project's own
 //! files can only tighten until a person trusts them.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use crate::feature::config::Config;
 use crate::feature::config::former_names;
 use crate::feature::skill_gate;
+use crate::settings::list::{Item, Tool};
 use crate::settings::near;
 use crate::settings::section::{Put, Section, Voice, Wrong};
 use crate::settings::setting::Shape;
@@ -118,10 +120,16 @@ impl fmt::Display for FormerName {
 /// Further problems are only reported, without a hint.
 const MAX_HINTS: usize = 20;
 
+const WRITERS: &str = "tools.writers";
+
+/// Characters of a name that cannot be one.
+const LONGEST_SHOWN: usize = 60;
+
 impl Config {
     /// Applies the next layer. In a section with an invalid value only stricter values count, so that earlier values
     /// stay in place; `problems` tells so.
     pub fn apply(&mut self, layer: &Layer) {
+        let layer = &*self.without_bad_writers(layer);
         let doubled = self.note_former_names(layer);
         let mut broken: BTreeSet<&str> = BTreeSet::new();
         let mut unknown: BTreeSet<&str> = BTreeSet::new();
@@ -186,6 +194,43 @@ impl Config {
         for assignment in doubled.into_iter().filter(|_| layer.voice == Voice::Untrusted) {
             self.tighten(assignment);
         }
+    }
+
+    /// Each name in the list adds a check, so one that cannot be a tool leaves the others in place.
+    fn without_bad_writers<'l>(&mut self, layer: &'l Layer) -> Cow<'l, Layer> {
+        let mut layer = Cow::Borrowed(layer);
+        for number in 0..layer.assignments.len() {
+            let assignment = &layer.assignments[number];
+            let Value::List(items) = &assignment.value else { continue };
+            if assignment.path() != WRITERS {
+                continue;
+            }
+            let wrong = |item: &Value| match item {
+                Value::Text(text) => Tool::read(text).err(),
+                _ => None,
+            };
+            let problems: Vec<String> = items
+                .iter()
+                .filter_map(|item| {
+                    let short = match item {
+                        Value::Text(text) => Value::Text(cut_after(text, LONGEST_SHOWN).into_owned()),
+                        item => item.clone(),
+                    };
+                    let (origin, of) = (&assignment.origin, Tool::OF);
+                    Some(format!(
+                        "{origin}: `{WRITERS}`: {short} is left out of the list of {of}: {}",
+                        wrong(item)?
+                    ))
+                })
+                .collect();
+            if problems.is_empty() {
+                continue;
+            }
+            let kept = items.iter().filter(|item| wrong(item).is_none()).cloned().collect();
+            self.problems.extend(problems);
+            layer.to_mut().assignments[number].value = Value::List(kept);
+        }
+        layer
     }
 
     /// The list alone does not tell: a preset may have put the same skill there before.

@@ -61,6 +61,7 @@ mod tests {
     fn published(line: &str, exit: i32) -> bool {
         has_published(&ShellCommand {
             line: Some(line.into()),
+            folder: None,
             exit: Exit::Known(exit),
             output: [None, None, None],
             is_cut: false,
@@ -90,6 +91,7 @@ mod tests {
         let is_empty = |line: &str, exit| {
             makes_empty_commit(&ShellCommand {
                 line: Some(line.into()),
+                folder: None,
                 exit,
                 output: [None, None, None],
                 is_cut: false,
@@ -129,6 +131,7 @@ mod tests {
         }
         let open = ShellCommand {
             line: Some("git push".into()),
+            folder: None,
             exit: Exit::Unknown,
             output: [None, None, None],
             is_cut: false,

@@ -10,7 +10,6 @@ use crate::feature::marks::{Marks, SessionMark};
 use crate::feature::verdict::{Asks, Audience, Call, Effect, NoEffect, Say, Verdict};
 use crate::feature::{CONTEXT_FOLDER, Feature, Mode, Policy};
 use crate::host::Host;
-use crate::text::lang::Lang;
 use crate::text::list::name_a_few;
 use crate::text::quoted::quoted_line;
 use settings::{SkillGateMode, Subagents};
@@ -208,7 +207,7 @@ fn deny_for_missing(facts: &Facts<'_>, file: &str, shown: &str, gone: &[&str]) -
     let told = facts.marks.value().is_some_and(|marks| marks.session.noticed(&notice));
     let say = (!told).then(|| Say {
         to: Audience::User,
-        text: words::skill_not_installed(facts.lang, shown, gone, &way_to_get(facts.lang, gone)),
+        text: words::skill_not_installed(facts.lang, shown, gone, &way_to_get(facts, gone)),
         weight: 50,
         explains: true,
         when_said: vec![Effect::mark(SessionMark::Notice(notice))],
@@ -223,12 +222,15 @@ fn deny_for_missing(facts: &Facts<'_>, file: &str, shown: &str, gone: &[&str]) -
     }
 }
 
-fn way_to_get(lang: Lang, gone: &[&str]) -> String {
+fn way_to_get(facts: &Facts<'_>, gone: &[&str]) -> String {
     if gone.iter().all(|skill| RULES.contains(skill)) {
-        "`tidegate init --with rules`".to_owned()
+        match facts.event.host {
+            Host::ClaudeCode => "`tidegate init --with rules`".to_owned(),
+            host => format!("`tidegate init --host {} --with rules`", host.name()),
+        }
     } else {
         let theirs = gone.iter().find(|skill| !RULES.contains(skill)).unwrap_or(&gone[0]);
-        words::put_skill_there(lang, theirs)
+        words::put_skill_there(facts.lang, facts.event.host.skill_home(), theirs)
     }
 }
 

@@ -35,9 +35,9 @@ pub(super) fn skill_not_installed(lang: Lang, file: &str, skills: &[&str], get: 
     }
 }
 
-pub(super) fn put_skill_there(lang: Lang, skill: &str) -> String {
+pub(super) fn put_skill_there(lang: Lang, home: &str, skill: &str) -> String {
     match lang {
-        Lang::En => format!("put it at `.claude/skills/{skill}/SKILL.md`"),
-        Lang::Ja => format!("`.claude/skills/{skill}/SKILL.md` に置く"),
+        Lang::En => format!("put it at `{home}/skills/{skill}/SKILL.md`"),
+        Lang::Ja => format!("`{home}/skills/{skill}/SKILL.md` に置く"),
     }
 }

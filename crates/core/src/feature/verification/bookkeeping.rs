@@ -42,7 +42,9 @@ pub fn needs(event: &Event<'_>, marks: Option<&Marks>, config: &Config) -> Needs
 
 /// By a tool other than the shell.
 pub fn written_files<'e, 'a>(event: &'e Event<'a>, config: &Config) -> &'e [Cow<'a, str>] {
-    event.written_paths(|tool| config.tools.writers.0.iter().any(|writer| writer.0 == tool))
+    event.written_paths(|tool| {
+        config.tools.writers.0.iter().any(|writer| event.host.is_mcp_tool(tool, &writer.0))
+    })
 }
 
 /// Checks matter to a command line only while something is unverified or was just edited, and after that only if

@@ -126,6 +126,7 @@ fn shell_command<'a>(
     let response = payload.tool_response.get();
     ShellCommand {
         line: head::command_line(&input.value().unwrap_or_default().command),
+        folder: None,
         exit: exit(kind, payload),
         output: [
             response.and_then(|response| response.stdout.get().copied()),

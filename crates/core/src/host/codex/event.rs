@@ -155,6 +155,7 @@ fn shell_action<'a>(kind: EventKind, input: &Field<ToolInput<'a>>, response: Opt
     }
     Action::Command(ShellCommand {
         line,
+        folder: None,
         exit: Exit::Unknown,
         output: [output, None, None],
         is_cut: false,

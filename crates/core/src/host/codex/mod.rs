@@ -22,6 +22,8 @@ use crate::host::{Host, HostWing, common_reply, head};
 pub struct Wing;
 
 impl HostWing for Wing {
+    const SKILL_HOME: &'static str = ".codex";
+
     const SETTINGS_NAMES: &'static [&'static str] = &["hooks.json", "config.toml", ".codex"];
 
     const SKILL_HINT: &'static str =

@@ -172,6 +172,7 @@ fn shell_command<'a>(
     };
     ShellCommand {
         line: head::command_line(&members(input).command),
+        folder: None,
         exit,
         output: [output, None, None],
         is_cut: output.is_some_and(|text| text.head(64).starts_with("Output too large")),

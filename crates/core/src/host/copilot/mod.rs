@@ -24,6 +24,10 @@ use crate::host::{Host, HostWing, common_reply, head};
 pub struct Wing;
 
 impl HostWing for Wing {
+    const SKILL_HOME: &'static str = ".github";
+
+    const MCP_SEPARATOR: Option<&'static str> = Some("-");
+
     const SETTINGS_NAMES: &'static [&'static str] = &[".github/hooks", ".github/copilot", ".copilot"];
 
     const TELLS_BY_TRANSCRIPT: bool = true;

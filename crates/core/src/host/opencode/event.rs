@@ -62,15 +62,19 @@ fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'a> {
             Action::Edit(head::edited(input, "tool_input.filePath", |input| input.file_path))
         }
         "apply_patch" | "patch" => Action::Edit(patched(input, cwd)),
-        "bash" => Action::Command(ShellCommand {
-            line: head::command_line(&known(input).command),
-            exit: exit(kind, payload),
-            output: [payload.tool_output.get().copied(), None, None],
-            is_cut: false,
-            background: None,
-            duration: None,
-            began: payload.began.get().copied().map(Millis),
-        }),
+        "bash" => {
+            let input = known(input);
+            Action::Command(ShellCommand {
+                line: head::command_line(&input.command),
+                folder: head::command_folder(&input.workdir, cwd),
+                exit: exit(kind, payload),
+                output: [payload.tool_output.get().copied(), None, None],
+                is_cut: false,
+                background: None,
+                duration: None,
+                began: payload.began.get().copied().map(Millis),
+            })
+        }
         // A skill that is not there has no event after it.
         "skill" => {
             Action::Skill { name: known(input).name.value().filter(|name| !name.is_empty()), failed: false }
@@ -86,10 +90,12 @@ fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'a> {
         }
         "question" => Action::Question,
         "read" => Action::Read(known(input).file_path.value()),
-        name if name.starts_with(OWN_SERVER) => {
+        // opencode's own tools have no other underscore.
+        name if name.contains('_') => {
             let own = name.strip_prefix(OWN_SERVER).map(|tool| Cow::Owned(tool.to_owned()));
-            let ToolInput { file_path, topic_id, .. } = known(input);
-            Action::Mcp(McpCall { own_tool: own, topic: head::topic(topic_id), path: file_path.value() })
+            let ToolInput { file_path, other_file_path, path, topic_id, .. } = known(input);
+            let path = path.value().or(other_file_path.value()).or(file_path.value());
+            Action::Mcp(McpCall { own_tool: own, topic: head::topic(topic_id), path })
         }
         _ => Action::Other,
     }
@@ -137,7 +143,10 @@ wire_object! {
 wire_object! {
     struct ToolInput<'a> {
         file_path as "filePath": Cow<'a, str>,
+        other_file_path as "file_path": Cow<'a, str>,
+        path: Cow<'a, str>,
         command: LongText<'a>,
+        workdir: Cow<'a, str>,
         name: Cow<'a, str>,
         description: Cow<'a, str>,
         subagent_type: Cow<'a, str>,

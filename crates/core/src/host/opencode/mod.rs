@@ -17,6 +17,10 @@ use crate::host::{Host, HostWing, head};
 pub struct Wing;
 
 impl HostWing for Wing {
+    const SKILL_HOME: &'static str = ".opencode";
+
+    const MCP_SEPARATOR: Option<&'static str> = Some("_");
+
     const SETTINGS_NAMES: &'static [&'static str] = &["opencode", "tidegate.js"];
 
     fn support(capability: Capability) -> Support {

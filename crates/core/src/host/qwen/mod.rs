@@ -24,6 +24,8 @@ pub use window::compaction_percent;
 pub struct Wing;
 
 impl HostWing for Wing {
+    const SKILL_HOME: &'static str = ".qwen";
+
     const COMPACT_COMMAND: &'static str = "/compress";
 
     const SETTINGS_NAMES: &'static [&'static str] = &["settings.json", ".qwen"];

@@ -45,6 +45,7 @@ wire_object! {
         path: Cow<'a, str>,
         skill: Cow<'a, str>,
         command: LongText<'a>,
+        directory: Cow<'a, str>,
         task_id: Cow<'a, str>,
         description: Cow<'a, str>,
         subagent_type: Cow<'a, str>,

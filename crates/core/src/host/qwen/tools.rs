@@ -150,8 +150,10 @@ fn shell_command<'a>(
     };
     let head = output.map(|text| text.head(256)).filter(|head| head.starts_with(STARTED));
     let task = head.as_deref().and_then(|head| head.lines().find_map(|line| line.strip_prefix("id: ")));
+    let input = input.value().unwrap_or_default();
     ShellCommand {
-        line: head::command_line(&input.value().unwrap_or_default().command),
+        line: head::command_line(&input.command),
+        folder: head::command_folder(&input.directory, payload.cwd.get().map(AsRef::as_ref)),
         exit: report.map_or(Exit::Unknown, exit),
         output: [output, None, payload.error.get().copied()],
         is_cut: output.is_some_and(|text| text.head(64).starts_with(CUT)),

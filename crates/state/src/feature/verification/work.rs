@@ -70,11 +70,22 @@ fn shorten_line(line: &str) -> String {
     cut_after(&words.join(" "), SHOWN).into_owned()
 }
 
-/// The payload has the folder in which the line ended; only a subagent always returns to the first.
+/// The payload has the folder in which the line ended; only a subagent always returns to the first, and so does a host whose calls
+/// name a folder.
 fn start_folder(event: &Event<'_>, marks: Option<&Marks>, root: &Path) -> String {
+    if let Some(folder) = event.finished_command().and_then(|command| command.folder.clone()) {
+        return folder;
+    }
     let ended = event.cwd.as_deref().map(str::to_owned);
     let before = marks.and_then(|marks| marks.session.cwd.clone()).filter(|_| event.is_main_thread());
     before.or(ended).unwrap_or_else(|| root.to_string_lossy().into_owned())
+}
+
+/// If it is another one, and the payload's folder tells.
+fn end_folder<'a>(event: &'a Event<'_>, start: &str) -> Option<&'a str> {
+    let is_placed = event.finished_command().is_some_and(|command| command.folder.is_some());
+    let ended = event.cwd.as_deref().filter(|_| event.is_main_thread() && !is_placed);
+    ended.filter(|end| Path::new(end) != Path::new(start))
 }
 
 /// Names files as the session's main thread would, also for subagents.
@@ -111,12 +122,7 @@ fn read_work(event: &Event<'_>, marks: Option<&Marks>, needs: Needs, here: &Hook
     let mut work = own::Facts::default();
     let Some(root) = here.root else { return work };
     let start = start_folder(event, marks, root);
-    let ended = event.cwd.as_deref().filter(|_| event.is_main_thread());
-    let line = Line {
-        start: &start,
-        end: ended.filter(|end| Path::new(end) != Path::new(&start)),
-        background: is_in_background(event),
-    };
+    let line = Line { start: &start, end: end_folder(event, &start), background: is_in_background(event) };
     // A subagent may work in its own worktree.
     let home = here.started_in.filter(|_| !event.is_main_thread()).unwrap_or(root);
     let mut script = None;
@@ -194,8 +200,7 @@ pub fn named_files(event: &Event<'_>, marks: Option<&Marks>, here: &HookContext<
     let Some((root, text)) = here.root.zip(event.command_line()) else { return Vec::new() };
     let start = start_folder(event, marks, root);
     let Some(script) = parse_line(text, &start, here) else { return Vec::new() };
-    let ended =
-        event.cwd.as_deref().filter(|end| event.is_main_thread() && Path::new(end) != Path::new(&start));
+    let ended = end_folder(event, &start);
     let root = root.to_string_lossy();
     let named = script.writes().iter().take(MOST_FILES).filter(|write| write.how == How::Command);
     named.filter_map(|write| write.path.resolve(&root, &start, ended)).collect()

@@ -9,8 +9,10 @@ use tidegate_core::feature::cycle::settings::CycleMode;
 use tidegate_core::feature::skill_gate;
 use tidegate_core::feature::skill_gate::settings::SkillGateMode;
 use tidegate_core::feature::{self, Mode, Policy};
+use tidegate_core::host::Host;
 use tidegate_core::text::skill_name::OWN_PREFIX;
 use tidegate_state::host::claude_code::skills;
+use tidegate_state::host::{has_skill, skill_folders};
 
 use super::super::listing::Listing;
 use super::super::shipped::Skill;
@@ -18,10 +20,12 @@ use super::super::used_parts::name_cycles;
 use crate::bilingual::{Bilingual, both, count_en};
 use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
+use crate::host::registered::{HOSTS, HostHooks};
 use crate::shell::quote_path;
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
-    if !seen.has_hooks() {
+    let hosts = list_hosts(seen);
+    if hosts.is_empty() {
         found.ok(both!(
             "Nothing to check without Tidegate's hooks.",
             "Tidegate のフックがないため、確認するものはありません。"
@@ -30,20 +34,29 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     }
     let plugin = seen.client.plugin.as_ref().and_then(|plugin| plugin.folder.clone());
     let host = seen.client.folder.as_deref();
-    let places = skills::folders(seen.project.as_deref(), host, plugin.as_deref());
-    let is_there = |name: &str| {
-        // Stages and gates take Tidegate's longer name, too.
-        skills::is_installed(name, &places, host)
-            || skills::is_installed(&format!("{OWN_PREFIX}{name}"), &places, host)
+    let folders = |of: Host| {
+        // `doctor` may look for a client whose folder a variable names.
+        let mut folders = skill_folders(of, seen.project.as_deref(), &seen.env.place, plugin.as_deref());
+        folders.extend(host.filter(|_| of != Host::Qwen).map(Path::to_owned));
+        folders
+    };
+    // Stages and gates take Tidegate's longer name, too.
+    let is_there = |of: Host, name: &str| {
+        let own = format!("{OWN_PREFIX}{name}");
+        [name, &own].iter().any(|name| has_skill(of, name, &folders(of), &seen.env.place))
     };
     let wanted = list_wanted_skills(seen);
     // Other plugins keep their skills in unknown places: `plugin:name` is taken on trust.
     let looked_for: Vec<&Wanted> = wanted.iter().filter(|wanted| !wanted.name.contains(':')).collect();
-    for missing in looked_for.iter().filter(|wanted| !is_there(&wanted.name)) {
+    for missing in &looked_for {
+        let lacking: Vec<Host> =
+            hosts.iter().copied().filter(|host| !is_there(*host, &missing.name)).collect();
+        let Some(first) = lacking.first().copied() else { continue };
         // `init` does not replace a foreign file.
-        let there = places.iter().map(|place| place.join("skills").join(&missing.name).join("SKILL.md"));
-        let there = there.into_iter().find(|path| path.exists());
-        let mut fix = describe_install(seen, missing);
+        let mut files =
+            folders(first).into_iter().map(|place| place.join("skills").join(&missing.name).join("SKILL.md"));
+        let there = files.find(|path| path.exists());
+        let mut fix = describe_install(seen, missing, &lacking);
         if let Some(empty) = there {
             let (path, Bilingual { en, ja }) = (quote_path(&empty), fix);
             fix =
@@ -57,11 +70,16 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
                 "{ja}なしで編集するには `tidegate off skill-gate --for 1h` を実行してください。"
             );
         }
-        let text =
-            if is_of_preset { describe_preset_skill(&missing.name) } else { describe_missing(missing) };
+        let text = if is_of_preset {
+            describe_preset_skill(&missing.name)
+        } else {
+            describe_missing(missing, &lacking)
+        };
         found.warning(text, fix);
     }
-    check_listing(seen, found);
+    if seen.has_hooks() {
+        check_listing(seen, found);
+    }
     if found.is_empty() {
         let (all, number) = (count_en(wanted.len(), "skill"), wanted.len());
         found.ok(match number - looked_for.len() {
@@ -72,6 +90,14 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
             ),
         });
     }
+}
+
+/// Those whose hooks are here.
+fn list_hosts(seen: &Gathered) -> Vec<Host> {
+    let is_here =
+        |hooks: &&HostHooks| hooks.is_installed(seen.project.as_deref(), &seen.env.place, &seen.call);
+    let of_others = HOSTS.iter().copied().filter(is_here).map(|hooks| hooks.host);
+    seen.has_hooks().then_some(Host::ClaudeCode).into_iter().chain(of_others).collect()
 }
 
 /// For `status`, too.
@@ -98,8 +124,20 @@ pub(crate) fn find_missing_of_preset(
     missing.map(str::to_owned).collect()
 }
 
-fn describe_missing(Wanted { name, stage }: &Wanted) -> Bilingual {
+fn describe_missing(Wanted { name, stage }: &Wanted, hosts: &[Host]) -> Bilingual {
+    let is_others = hosts.iter().any(|host| *host != Host::ClaudeCode);
+    let agents: Vec<&str> = hosts.iter().map(|host| Host::title(host.name())).collect();
     match stage {
+        Some((cycle, stage)) if is_others => both!(
+            "{agents} cannot find the skill `{name}`, which the stage `{stage}` of the cycle `{cycle}` runs.",
+            "サイクル `{cycle}` のステージ `{stage}` で使うスキル `{name}` が、{agents} からは見つかりません。",
+            agents = agents.join(", ")
+        ),
+        None if is_others => both!(
+            "{agents} cannot find the required skill `{name}`.",
+            "必須のスキル `{name}` が、{agents} からは見つかりません。",
+            agents = agents.join(", ")
+        ),
         Some((cycle, stage)) => both!(
             "The skill `{name}`, which the stage `{stage}` of the cycle `{cycle}` runs, is not installed.",
             "サイクル `{cycle}` のステージ `{stage}` で使うスキル `{name}` がありません。"
@@ -111,8 +149,14 @@ fn describe_missing(Wanted { name, stage }: &Wanted) -> Bilingual {
     }
 }
 
-fn describe_install(seen: &Gathered, Wanted { name, stage }: &Wanted) -> Bilingual {
-    let init = seen.init_command(seen.scope());
+fn describe_install(seen: &Gathered, Wanted { name, stage }: &Wanted, hosts: &[Host]) -> Bilingual {
+    let init = match hosts.first().copied().unwrap_or_default() {
+        Host::ClaudeCode => seen.init_command(seen.scope()),
+        host => format!("tidegate init --host {}", host.name()),
+    };
+    let homes: Vec<String> =
+        hosts.iter().map(|host| format!("`{}/skills/{name}`", host.skill_home())).collect();
+    let homes = homes.join(", ");
     match (Skill::find(name).map(|skill| skill.part), stage) {
         (Some(Some(part)), _) => both!(
             "Run `{init} --with {part}`.",
@@ -121,12 +165,12 @@ fn describe_install(seen: &Gathered, Wanted { name, stage }: &Wanted) -> Bilingu
         ),
         (Some(None), _) => both!("Run `{init}`.", "`{init}` を実行してください。"),
         (None, Some((cycle, stage))) => both!(
-            "Put it into `.claude/skills/{name}`, or give the stage `{stage}` in `[cycle.{cycle}]` another `skill`.",
-            "`.claude/skills/{name}` に置くか、`[cycle.{cycle}]` のステージ `{stage}` に別の `skill` を指定してください。"
+            "Put it into {homes}, or give the stage `{stage}` in `[cycle.{cycle}]` another `skill`.",
+            "{homes} に置くか、`[cycle.{cycle}]` のステージ `{stage}` に別の `skill` を指定してください。"
         ),
         (None, None) => both!(
-            "Put it into `.claude/skills/{name}`. `tidegate config show --origin` shows which file requires it.",
-            "`.claude/skills/{name}` に置いてください。どのファイルが必須にしたかは `tidegate config show --origin` でわかります。"
+            "Put it into {homes}. `tidegate config show --origin` shows which file requires it.",
+            "{homes} に置いてください。どのファイルが必須にしたかは `tidegate config show --origin` でわかります。"
         ),
     }
 }
