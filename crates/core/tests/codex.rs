@@ -150,7 +150,8 @@ fn a_patch_through_the_shell_is_an_edit_before_it_runs() {
     let files = edited("PreToolUse", &format!("apply_patch <<'EOF'\n{long}EOF")).expect("an edit");
     assert_eq!(files.last().map(String::as_str), Some("/home/u/proj/big.rs"));
     // Behind many other names, and behind lines that look like heads of another kind of patch.
-    let many: String = (0..300).map(|n| format!("*** Add File: n{n}.txt\n+x\n")).collect();
+    let many: Vec<String> = (0..300).map(|n| format!("*** Add File: n{n}.txt\n+x\n")).collect();
+    let many = many.concat();
     let heads = format!("*** Add File: n.txt\n{}", "+++ x\n".repeat(300));
     for before in [many, heads] {
         let patch = format!("*** Begin Patch\n{before}*** Update File: a.js\n@@\n-1\n+2\n*** End Patch\n");
