@@ -528,8 +528,10 @@ pub(crate) fn consent_to_tighten(here: &Here, how: &str) -> Given {
 
 /// Records which command changed something, and on whose word.
 pub(crate) fn record_command(here: &Here, command: &str, given: &Given, did: Deeds) {
+    let session = here.env.session.as_deref().and_then(|id| SessionId::parse(id).ok());
     let mut record = Record {
         did,
+        host: session.map(|session| session.host().name().to_owned()).unwrap_or_default(),
         id: Record::new_id(here.now, std::process::id()),
         session: here.env.session.clone(),
         project: here.root.as_deref().map(|root| root.to_string_lossy().into_owned()),

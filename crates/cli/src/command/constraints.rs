@@ -15,6 +15,7 @@ use super::Outcome;
 use crate::approval::{self, Consent, Request};
 use crate::bilingual::both;
 use crate::error::CliError;
+use crate::host::agent_name;
 use crate::local_time::LocalClock;
 use crate::own_session;
 use crate::print;
@@ -29,9 +30,9 @@ Examples:
   tidegate constraints --drop 3fa2b1
 
 Tidegate finds sentences in your prompts that forbid, require or limit something, and
-gives them back to Claude when a compaction loses them. You can also take one back in
-a prompt (\"forget the rule about dependencies\"). Called by an agent, --drop prints a
-code that only a person can approve.
+gives them back to the agent when a compaction loses them. You can also take one back
+in a prompt (\"forget the rule about dependencies\"). Called by an agent, --drop prints
+a code that only a person can approve.
 
 Exit codes: 0 done, 4 waits for a person's approval.")]
 pub(crate) struct Args {
@@ -209,8 +210,9 @@ pub(crate) fn run(args: &Args) -> Outcome {
         ),
         about: Some(text.clone()),
         would: &[both!(
-            "Claude would no longer be reminded after a compaction: \"{text}\"",
-            "圧縮後に Claude へ戻さなくなります: 「{text}」"
+            "{agent} would no longer be reminded after a compaction: \"{text}\"",
+            "圧縮後に {agent} へ戻さなくなります: 「{text}」",
+            agent = agent_name(session.id.host().name())
         )],
         approved: args.approved,
         json: args.json,

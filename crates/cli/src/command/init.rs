@@ -27,6 +27,7 @@ use crate::approval;
 use crate::bilingual::{Bilingual, both, count_en};
 use crate::error::CliError;
 use crate::host::agent_homes::AgentHomes;
+use crate::host::agent_name;
 use crate::host::claude_code;
 use crate::host::claude_code::settings_text;
 use crate::host::claude_code::shipped::Part;
@@ -153,7 +154,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
         }
     })?;
     if let Some(hooks) = target.other_host().filter(|_| !args.report.json) {
-        page_of_host(args, &target, &executed, hooks).print();
+        page_of_host(args, &target, &executed, hooks, (in_force, &config)).print();
         summary::print_warnings(&warnings);
         return Ok(ExitCode::SUCCESS);
     }
@@ -181,7 +182,13 @@ pub(crate) fn run(args: &Args) -> Outcome {
 }
 
 /// For a host other than Claude Code: what changed, what this host cannot do, and what the person has to do.
-fn page_of_host(args: &Args, target: &Target, executed: &Executed, hooks: &HostHooks) -> Page {
+fn page_of_host(
+    args: &Args,
+    target: &Target,
+    executed: &Executed,
+    hooks: &HostHooks,
+    (preset, config): (&str, &Config),
+) -> Page {
     let steps = &executed.plan.steps;
     if args.report.diff {
         return summary::diff_page(steps, target);
@@ -209,7 +216,13 @@ fn page_of_host(args: &Args, target: &Target, executed: &Executed, hooks: &HostH
             page.item(change);
         }
     } else {
-        page.paragraph(both!("Installed for {host} in {en}.", "{host} 用に {ja} へインストールしました。"));
+        page.paragraph(both!(
+            "Installed for {host} in {en} (preset {preset}).",
+            "{host} 用に {ja} へインストールしました（プリセット: {preset}）。"
+        ));
+        for change in changes {
+            page.item(change);
+        }
     }
     summary::list_notable(&mut page, steps, target);
     let limits = Capability::ALL.iter().filter_map(|it| Some((*it, hooks.host.support(*it).limit()?)));
@@ -239,8 +252,30 @@ fn page_of_host(args: &Args, target: &Target, executed: &Executed, hooks: &HostH
         if target.is_user { "--user " } else { "" },
         hooks.host.name()
     );
+    if says_recording(args, executed) {
+        let here = if target.is_user || preset == "observe" {
+            Bilingual::default()
+        } else {
+            check_of_project(target, config)
+        };
+        let agent = agent_name(hooks.host.name());
+        page.labelled(label(both!("Checks", "チェック")), Text::from(checks(preset, agent)) + here);
+        if hooks.host.support(Capability::Memory).limit().is_none() {
+            page.labelled(label(both!("Records", "記録")), recording(target, config, agent));
+        }
+    }
     page.labelled(label(both!("Undo", "元に戻す")), data(undo));
-    page.labelled(label(both!("Next", "次に")), (hooks.next)());
+    // Codex asks for its trust in the person's own hooks, too.
+    let next = if target.is_user && hooks.host != Host::Codex {
+        both!(
+            "start `{program}` in a project. `tidegate doctor` there shows whether the hooks run.",
+            "プロジェクトで `{program}` を起動してください。フックが動いているかは `tidegate doctor` で確認できます。",
+            program = hooks.host.name()
+        )
+    } else {
+        (hooks.next)()
+    };
+    page.labelled(label(both!("Next", "次に")), next);
     page
 }
 
@@ -319,8 +354,9 @@ fn page_of(
     } else {
         check_of_project(target, config)
     };
-    page.labelled(label(both!("Checks", "チェック")), Text::from(checks(preset)) + here);
-    page.labelled(label(both!("Records", "記録")), recording(target, config));
+    let agent = agent_name(Host::ClaudeCode.name());
+    page.labelled(label(both!("Checks", "チェック")), Text::from(checks(preset, agent)) + here);
+    page.labelled(label(both!("Records", "記録")), recording(target, config, agent));
     if let Some(line) = past {
         page.labelled(label(both!("Earlier", "これまで")), line);
     }
@@ -394,7 +430,7 @@ fn installed(page: &mut Page, target: &Target, place: &str, preset: &str, view: 
     });
 }
 
-fn checks(preset: &str) -> Bilingual {
+fn checks(preset: &str, agent: &str) -> Bilingual {
     match preset {
         "observe" => both!(
             "nothing is blocked. `tidegate report` shows what would have been said.",
@@ -405,8 +441,8 @@ fn checks(preset: &str) -> Bilingual {
             "編集の前にルールのスキルを、「完了」の前に成功した検証を求めます。ほかのチェックもすべて有効です。"
         ),
         _ => both!(
-            "once code changed, Claude's \"done\" needs a check that passed.",
-            "コードを変更したら、Claude の「完了」には成功した検証が必要です。"
+            "once code changed, {agent}'s \"done\" needs a check that passed.",
+            "コードを変更したら、{agent} の「完了」には成功した検証が必要です。"
         ),
     }
 }
@@ -460,7 +496,7 @@ fn check_of_project(target: &Target, config: &Config) -> Bilingual {
     )
 }
 
-fn recording(target: &Target, config: &Config) -> Bilingual {
+fn recording(target: &Target, config: &Config, agent: &str) -> Bilingual {
     if !relay_log::is_on(config) {
         return both!("no conversations: recording is off.", "会話は記録しません（記録はオフです）。");
     }
@@ -491,8 +527,8 @@ fn recording(target: &Target, config: &Config) -> Bilingual {
     };
     let off = if target.is_user { "tidegate off recording --everywhere" } else { "tidegate off recording" };
     both!(
-        "your prompts and Claude's answers, {en}. Stop: `{off}`",
-        "あなたの入力と Claude の回答を、{ja}。止めるには: `{off}`"
+        "your prompts and {agent}'s answers, {en}. Stop: `{off}`",
+        "あなたの入力と {agent} の回答を、{ja}。止めるには: `{off}`"
     )
 }
 

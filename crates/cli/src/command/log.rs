@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use tidegate_core::feature::config::former_names::current_policy;
-use tidegate_core::pipeline::record::{MeterRecord, Record};
+use tidegate_core::pipeline::record::{BoundaryRecord, MeterRecord, Record};
 use tidegate_core::text::cut::cut_to;
 use tidegate_core::text::hidden::show_name;
 use tidegate_core::text::one_line::one_line;
@@ -81,7 +81,10 @@ pub(crate) fn run(args: &Args) -> Outcome {
         // Read each time: `--follow` may run for days.
         let clock = LocalClock::of_system(tidegate_state::clock::now());
         let mut page = Page::new();
-        for record in records {
+        for (at, record) in records.iter().enumerate() {
+            if !args.verbose && is_told_later(record, &records[at + 1..]) {
+                continue;
+            }
             add_record(&mut page, record, args, &clock, &mut day.borrow_mut());
         }
         page.print()
@@ -102,6 +105,17 @@ pub(crate) fn run(args: &Args) -> Outcome {
         Page::of(hint).print_to_stderr();
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A compaction is counted again when its lost facts are given back. Only the last count is told.
+fn is_told_later(record: &Record, later: &[Record]) -> bool {
+    let Some(boundary) = &record.boundary else { return false };
+    let is_silent = record.said.user.is_none() && record.said.model.is_none();
+    let is_same = |other: &Record| {
+        let same = |found: &BoundaryRecord| found.noted == boundary.noted && found.kept.is_some();
+        other.session == record.session && other.boundary.as_ref().is_some_and(same)
+    };
+    is_silent && record.failure.is_none() && record.ruling == "pass" && later.iter().any(is_same)
 }
 
 fn add_record(page: &mut Page, record: &Record, args: &Args, clock: &LocalClock, shown_day: &mut String) {
@@ -157,9 +171,7 @@ mod tests {
     use crate::command::explain::explain_page;
     use crate::print::looks::assert_looks;
     use tidegate_core::host::person::Person;
-    use tidegate_core::pipeline::record::{
-        BoundaryRecord, Deeds, FailedCheck, HookCost, SaidTexts, VerdictRecord,
-    };
+    use tidegate_core::pipeline::record::{Deeds, FailedCheck, HookCost, SaidTexts, VerdictRecord};
 
     fn record(minute: u64, event: &str, ruling: &str) -> Record {
         Record {

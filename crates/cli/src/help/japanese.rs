@@ -53,8 +53,8 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ),
     ("the last 30 days on this machine", "このマシンの直近30日"),
     (
-        "Runs Tidegate's checks over transcripts of Claude Code: turns that ended with untested code, context warnings, compactions and the facts they lost. Needs no installation, asks no model, and changes neither sessions nor settings. Without PATH it reads the folders of all agents on this machine. Exit codes: 0 done, 1 nothing to read, 2 wrong option, 130 ended with Ctrl-C.",
-        "Claude Code の記録に Tidegate の判定を通します。コードを確認せずに終わったターン、コンテキスト警告、圧縮とそこで失われた事実を示します。インストールもモデルも不要で、セッションや設定は変えません。PATH がなければ、このマシンのすべてのエージェントのフォルダを読みます。終了コード: 0 完了、1 読むものがない、2 オプションの誤り、130 Ctrl-C で中断。",
+        "Runs Tidegate's checks over transcripts of Claude Code, Codex, Copilot CLI and Qwen Code: turns that ended with untested code, context warnings, compactions and the facts they lost. Needs no installation, asks no model, and changes neither sessions nor settings. Without PATH it reads the folders of all agents on this machine. Exit codes: 0 done, 1 nothing to read, 2 wrong option, 130 ended with Ctrl-C.",
+        "Claude Code、Codex、Copilot CLI、Qwen Code の記録に Tidegate の判定を通します。コードを確認せずに終わったターン、コンテキスト警告、圧縮とそこで失われた事実を示します。インストールもモデルも不要で、セッションや設定は変えません。PATH がなければ、このマシンのすべてのエージェントのフォルダを読みます。終了コード: 0 完了、1 読むものがない、2 オプションの誤り、130 Ctrl-C で中断。",
     ),
     ("Transcripts, or folders with them", "記録のファイル、またはフォルダです"),
     (
@@ -260,8 +260,8 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "プロンプトで指示した制約を表示するか、誤って拾われたものを外します",
     ),
     (
-        "Tidegate finds sentences in your prompts that forbid, require or limit something, and gives them back to Claude when a compaction loses them. You can also take one back in a prompt (\"forget the rule about dependencies\"). Called by an agent, --drop prints a code that only a person can approve.",
-        "Tidegate は、禁止・必須・制限を述べた文をプロンプトから見つけ、圧縮で失われたときに Claude へ戻します。プロンプトで取り消すこともできます（「依存のルールは忘れて」）。エージェントから --drop が呼ばれたときは、人だけが承認できるコードを表示します。",
+        "Tidegate finds sentences in your prompts that forbid, require or limit something, and gives them back to the agent when a compaction loses them. You can also take one back in a prompt (\"forget the rule about dependencies\"). Called by an agent, --drop prints a code that only a person can approve.",
+        "Tidegate は、禁止・必須・制限を述べた文をプロンプトから見つけ、圧縮で失われたときにエージェントへ戻します。プロンプトで取り消すこともできます（「依存のルールは忘れて」）。エージェントから --drop が呼ばれたときは、人だけが承認できるコードを表示します。",
     ),
     ("Drop the constraint with this id", "この ID の制約を外します"),
     ("Use this session", "このセッションを対象にします"),

@@ -83,7 +83,8 @@ Tested with Copilot CLI 1.0.102.
 - A subagent has a session of its own there. Its events count for the session that started it.
 - Copilot sends the reason of a blocked stop as a prompt. It begins with `Stop hook feedback:`, and Tidegate never takes it for yours. It
   cannot recognise the reasons of other people's hooks.
-- Tidegate does not know whether a person is there, and gives advice as if one were. `TIDEGATE_ATTENDED=0` says that none is.
+- Tidegate does not know whether a person is there, and gives advice as if one were. So `copilot -p` is recorded. `TIDEGATE_ATTENDED=0` says that
+  none is.
 - The compaction runs in the background above 80% of the prompt's largest size. Facts come back with the first tool or prompt after it.
   Reminders of a stage, a checkpoint or unverified edits follow with the next one.
 - Status line: put this into `~/.copilot/settings.json`, with the whole path of the program if it is not on your `PATH`:
@@ -106,6 +107,7 @@ Tested with Qwen Code 0.24.4.
 - Work for agents is checked in every way that its tools give it: `agent`, `workflow`, `send_message` and `create_sub_session`. Skills
   run in the conversation itself.
 - It announces the results of tools and the reason of a blocked turn as prompts. Tidegate does not take them for yours.
+- Tidegate does not know whether a person is there, so `qwen -p` is recorded. `TIDEGATE_ATTENDED=0` says that none is.
 - Its `.env` files and the `env` of its settings can set variables for hooks. Tidegate cannot tell them from yours there.
 
 ## opencode

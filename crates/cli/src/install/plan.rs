@@ -212,7 +212,11 @@ fn plan_other_host(
     } else if let Some(place) = target.hooks_of(hooks) {
         refuse_unread(&place, hooks)?;
         let entries = Entries { hooks: Some(Caller::OfHost(hooks, &target.call)), status_line: false };
-        claude_code::plan::plan_settings(target, place, &entries, both!("hooks", "フック"), &mut plan)?;
+        let what = match hooks.host {
+            Host::Qwen => both!("hooks, MCP server", "フック、MCP サーバー"),
+            _ => both!("hooks", "フック"),
+        };
+        claude_code::plan::plan_settings(target, place, &entries, what, &mut plan)?;
     }
     claude_code::plan::plan_skills_of(target, hooks, records, choice, &mut plan)?;
     if hooks.host == Host::Codex {
@@ -506,6 +510,23 @@ fn plan_exclude_back(target: &Target, records: &Records, plan: &mut Plan) -> Res
     .map(|_| ())
 }
 
+/// Of the files that hooks write for other tools.
+fn plan_copies_back(target: &Target, plan: &mut Plan) {
+    let copies = target.public_copies().into_iter();
+    for place in copies.filter(|place| fs::symlink_metadata(&place.file).is_ok()) {
+        let is_theirs = plan.record.theirs.contains(&place.file);
+        plan.steps.push(if is_theirs {
+            Step::still(
+                place,
+                What::Kept,
+                both!("was there before Tidegate", "Tidegate より前からあるファイル"),
+            )
+        } else {
+            Step::new(place, What::Removed, both!("removed", "削除"), Act::Discard)
+        });
+    }
+}
+
 pub(crate) fn plan_uninstall(target: &Target, records: &Records) -> Result<Plan, CliError> {
     let mut plan = Plan::new(records.load(&target.root), target.now);
     let was_installed = !plan.record.files.is_empty();
@@ -517,6 +538,9 @@ pub(crate) fn plan_uninstall(target: &Target, records: &Records) -> Result<Plan,
             plan_link_back(target, records, was_installed, &mut plan)?;
             let context = target.in_host_folder("context");
             plan.folders.extend(context.file.ancestors().map(Path::to_owned));
+            if !target.is_user {
+                plan_copies_back(target, &mut plan);
+            }
         }
         plan.keep_their_folders();
         return Ok(plan);
@@ -545,19 +569,7 @@ pub(crate) fn plan_uninstall(target: &Target, records: &Records) -> Result<Plan,
         if removed && !target.is_user {
             let context = target.in_host_folder("context");
             plan.folders.extend(context.file.ancestors().map(Path::to_owned));
-            let copies = target.public_copies().into_iter();
-            for place in copies.filter(|place| fs::symlink_metadata(&place.file).is_ok()) {
-                let is_theirs = plan.record.theirs.contains(&place.file);
-                plan.steps.push(if is_theirs {
-                    Step::still(
-                        place,
-                        What::Kept,
-                        both!("was there before Tidegate", "Tidegate より前からあるファイル"),
-                    )
-                } else {
-                    Step::new(place, What::Removed, both!("removed", "削除"), Act::Discard)
-                });
-            }
+            plan_copies_back(target, &mut plan);
             let kept = |place| {
                 let detail = both!(
                     "state of a cycle; delete it if you do not need it",

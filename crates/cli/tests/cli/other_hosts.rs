@@ -389,3 +389,117 @@ fn a_command_runs_in_the_folder_that_its_call_names() {
         assert!(!runs(host, "packages/b", false, "echo 2 > lib2.txt"), "{host}");
     }
 }
+
+/// A host looks for skills in folders of its own.
+#[test]
+fn a_missing_skill_is_named_where_the_host_loads_it() {
+    for (host, home, loads_claudes) in
+        [("qwen", ".qwen", false), ("codex", ".codex", true), ("opencode", ".opencode", true)]
+    {
+        let sandbox = Sandbox::new();
+        let project = sandbox.project();
+        fs::create_dir_all(sandbox.home().join(".config/tidegate")).expect("a folder");
+        let config = "[skill_gate.require]\ncode = [\"team-rules\"]\n";
+        fs::write(sandbox.home().join(".config/tidegate/config.toml"), config).expect("a config");
+        let _ = sandbox.run(&["init", "--host", host, "--project", &project.display().to_string()]).ok();
+        let edited = project.join("a.js");
+        let denied = |session: &str| {
+            let more = match host {
+                "codex" => json!({ "tool_name": "apply_patch",
+                    "tool_input": { "command": "*** Begin Patch\n*** Add File: a.js\n+1\n*** End Patch\n" } }),
+                "qwen" => json!({ "tool_name": "write_file", "tool_input": { "file_path": edited } }),
+                _ => json!({ "tool_name": "write", "tool_input": { "filePath": edited } }),
+            };
+            let mut payload = match host {
+                "opencode" => opencode("PreToolUse", &more),
+                _ => qwen("PreToolUse", &more),
+            };
+            payload["session_id"] = json!(session);
+            payload["cwd"] = json!(project);
+            let ran = sandbox
+                .run_with(&["hook", "--event", "PreToolUse", "--host", host], payload.to_string().as_bytes());
+            assert!(ran.stdout.contains("deny"), "{host}: {ran:?}");
+        };
+        let log = || sandbox.run(&["log"]).ok().split_whitespace().collect::<Vec<_>>().join(" ");
+        let doctor =
+            || sandbox.run(&["doctor", "--all"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        denied("s-1");
+        // opencode's plugin shows a person nothing.
+        let shows = host != "opencode";
+        assert_eq!(log().contains(&format!("{home}/skills/team-rules/SKILL.md")), shows, "{host}: {}", log());
+        assert!(doctor().contains("cannot find the required skill `team-rules`"), "{host}: {}", doctor());
+        assert!(doctor().contains(&format!("`{home}/skills/team-rules`")), "{host}: {}", doctor());
+        let put = |home: &str| {
+            let folder = project.join(home).join("skills/team-rules");
+            fs::create_dir_all(&folder).expect("a folder");
+            fs::write(folder.join("SKILL.md"), "---\nname: team-rules\n---\nx\n").expect("a skill");
+        };
+        put(".claude");
+        denied("s-2");
+        let is_missing = || doctor().contains("cannot find the required skill");
+        let times = || log().matches("did not find it").count();
+        let missed = if loads_claudes { 1 } else { 2 } * usize::from(shows);
+        assert_eq!((times(), is_missing()), (missed, !loads_claudes), "{host}: {}", log());
+        put(home);
+        denied("s-3");
+        assert_eq!((times(), is_missing()), (missed, false), "{host}: {}", log());
+    }
+}
+
+/// Copilot CLI and opencode have names of their own for `mcp__SERVER__TOOL`; a name that cannot be one costs only itself.
+#[test]
+fn a_writer_is_known_by_the_hosts_own_name() {
+    for (host, tool) in
+        [("copilot", "fs-write_file"), ("opencode", "fs_write_file"), ("qwen", "mcp__fs__write_file")]
+    {
+        for (writers, blocks) in
+            [(r#""Write", "mcp__fs__write_file""#, true), (r#""mcp__fs__read_file""#, false)]
+        {
+            let sandbox = Sandbox::new();
+            let project = sandbox.project();
+            fs::create_dir_all(sandbox.home().join(".config/tidegate")).expect("a folder");
+            fs::write(
+                sandbox.home().join(".config/tidegate/config.toml"),
+                format!("[tools]\nwriters = [{writers}]\n"),
+            )
+            .expect("a config");
+            fs::write(project.join("package.json"), r#"{"scripts": {"test": "jest"}}"#).expect("a new file");
+            fs::write(project.join("a.js"), "1").expect("a new file");
+            let send = |event: &str, more: &Value| {
+                let mut payload = match host {
+                    "opencode" => opencode(event, more),
+                    "qwen" => qwen(event, more),
+                    _ => {
+                        let mut payload = more.clone();
+                        payload["hook_event_name"] = json!(event);
+                        payload["session_id"] = json!("s-1");
+                        payload["timestamp"] = json!("2026-11-16T18:13:14.583Z");
+                        if event == "PostToolUse" {
+                            payload["tool_result"] =
+                                json!({ "result_type": "success", "text_result_for_llm": "ok" });
+                        }
+                        payload
+                    }
+                };
+                payload["cwd"] = json!(project);
+                let args = ["hook", "--event", event, "--host", host];
+                let ran = sandbox.run_with(&args, payload.to_string().as_bytes());
+                assert_eq!(ran.code, Some(0), "{payload}");
+                ran.stdout
+            };
+            let _ = send("SessionStart", &json!({ "source": "startup" }));
+            let input = json!({ "path": project.join("a.js"), "content": "2" });
+            let _ = send(
+                "PostToolUse",
+                &json!({ "tool_name": tool, "tool_input": input,
+                "tool_output": "ok" }),
+            );
+            let stop = send(
+                "Stop",
+                &json!({ "last_message": "done", "last_assistant_message": "done",
+                "held_before": false, "stop_hook_active": false, "stop_reason": "end_turn" }),
+            );
+            assert_eq!(stop.contains("block"), blocks, "{host} {writers}: {stop}");
+        }
+    }
+}

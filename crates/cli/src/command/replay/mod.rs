@@ -50,11 +50,11 @@ Examples:
   tidegate replay --preset strict --json | jq .stops
   tidegate replay --html replay.html
 
-Runs Tidegate's checks over transcripts of Claude Code: turns that ended with untested
-code, context warnings, compactions and the facts they lost. Needs no installation, asks
-no model, and changes neither sessions nor settings. Without PATH it reads the folders
-of all agents on this machine. Exit codes: 0 done, 1 nothing to read, 2 wrong option,
-130 ended with Ctrl-C.")]
+Runs Tidegate's checks over transcripts of Claude Code, Codex, Copilot CLI and Qwen
+Code: turns that ended with untested code, context warnings, compactions and the facts
+they lost. Needs no installation, asks no model, and changes neither sessions nor
+settings. Without PATH it reads the folders of all agents on this machine. Exit codes:
+0 done, 1 nothing to read, 2 wrong option, 130 ended with Ctrl-C.")]
 pub(crate) struct Args {
     /// Transcripts, or folders with them
     #[arg(value_name = "PATH")]

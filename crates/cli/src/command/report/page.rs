@@ -147,7 +147,7 @@ fn in_words(tally: &Tally) -> Bilingual {
         );
     }
     both!(
-        "{policy} {en}; Claude did what it asked in the same turn {at_once} of {settled} times{later_en}{median_en}",
+        "{policy} {en}; the agent did what it asked in the same turn {at_once} of {settled} times{later_en}{median_en}",
         "{policy}: {ja}。{settled}回中{at_once}回は同じターンで{later_ja}、求められたことをしました{median_ja}"
     )
 }
@@ -159,7 +159,7 @@ fn describe_ways(spoke: SpokenCounts) -> Bilingual {
         (spoke.denied, "blocked an action", "操作のブロック"),
         (spoke.blocked, "blocked \"done\"", "「完了」のブロック"),
         (spoke.asked, "asked you", "あなたへの確認"),
-        (spoke.advised, "told Claude something", "Claude への伝言"),
+        (spoke.advised, "told the agent something", "エージェントへの伝言"),
         (spoke.told, "told you something", "あなたへの伝言"),
     ];
     let said = ways.into_iter().filter(|(number, ..)| *number > 0);
@@ -174,7 +174,7 @@ fn describe_shadow(tally: &Tally) -> Option<Bilingual> {
     let (rest_en, rest_ja) = match all {
         0 => <_>::default(),
         _ => (
-            format!("; in {anyway} of {all} cases Claude did it anyway"),
+            format!("; in {anyway} of {all} cases the agent did it anyway"),
             format!("（{all}件中{anyway}件は言われなくてもしていました）"),
         ),
     };

@@ -105,10 +105,12 @@ pub(crate) fn remove(text: &str, program: &str) -> Result<String, Refusal> {
     }
     // A person changed the entry, or it is part of another table.
     let mut document = parse(text)?;
-    let list = document.get_mut(LIST).and_then(Item::as_table_like_mut);
-    let is_empty = list.is_some_and(|list| {
+    let list = document.get_mut(LIST);
+    // [`add`] makes no table on one line.
+    let is_theirs = list.as_ref().is_some_and(|list| list.is_inline_table());
+    let is_empty = list.and_then(Item::as_table_like_mut).is_some_and(|list| {
         list.remove(NAME);
-        TableLike::is_empty(list)
+        !is_theirs && TableLike::is_empty(list)
     });
     if is_empty {
         document.remove(LIST);
@@ -215,6 +217,9 @@ mod tests {
         assert_eq!(remove(&with, PROGRAM).as_deref(), Ok("a = 1\r\n"));
         let with = add("a = 1\n", PROGRAM).unwrap() + "\n[mcp_servers.tidegate.env]\nA = \"b\"\n";
         assert_eq!(remove(&with, PROGRAM).as_deref(), Ok("a = 1\n"));
+        for empty in ["mcp_servers = {}\n", "a = 1\nmcp_servers = {}"] {
+            assert_eq!(remove(&add(empty, PROGRAM).unwrap(), PROGRAM).as_deref(), Ok(empty));
+        }
         let inline = "mcp_servers = { other = { command = \"x\" } }\r\nb = 1\r\n";
         let with = add(inline, PROGRAM).unwrap();
         assert_eq!(find(&with, PROGRAM), Ok(Found::Ours), "{with:?}");

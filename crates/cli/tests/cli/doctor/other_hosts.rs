@@ -321,6 +321,8 @@ fn qwen_with_its_hooks_switched_off_or_without_trust() {
     fs::write(&person, "{ \"security\": { \"folderTrust\": { \"enabled\": true } } }").expect("settings");
     let words = ["problem: ", "does not trust", "/trust"];
     says(&sandbox, "qwen", &words);
+    folders(&[]);
+    says(&sandbox, "qwen", &["problem: ", "does not trust", " yet: ", "`qwen -p`"]);
     folders(&[("/", "DO_NOT_TRUST"), (&root, "TRUST_FOLDER")]);
     assert!(wrong(&sandbox, "qwen").is_empty(), "the nearest word counts");
     folders(&[("/", "TRUST_FOLDER"), (&real(sandbox.path()), "DO_NOT_TRUST")]);

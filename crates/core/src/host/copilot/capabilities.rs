@@ -12,8 +12,8 @@ pub(super) fn support(capability: Capability) -> Support {
             partly("it blocks at most eight times in a row", "続けてブロックできるのは8回までです")
         }
         C::StatusLine => partly(
-            "`init` does not add it: docs/hosts.md has the line",
-            "`init` では追加しません。設定の行は docs/hosts.md にあります",
+            "`init` does not add it: `tidegate reference hosts` has the line",
+            "`init` では追加しません。設定の行は `tidegate reference hosts` にあります",
         ),
         C::SummaryInstructions => no(
             "it only notifies of a compaction; lost facts come back after it",

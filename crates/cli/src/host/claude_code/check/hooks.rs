@@ -8,6 +8,7 @@ use super::life;
 use std::path::Path;
 
 use tidegate_core::host::Host;
+use tidegate_core::pipeline::record::Record;
 
 use crate::bilingual::{Bilingual, both};
 use crate::doctor::check::without_state;
@@ -94,6 +95,24 @@ fn report_no_hook(seen: &Gathered, found: &mut Findings) {
         } else {
             found.ok(text);
         }
+        return;
+    }
+    // Tidegate checked another agent here, and Claude Code has no settings.
+    let is_of_other = |record: &&Record| {
+        seen.is_here(record) && !record.host.is_empty() && record.host != Host::ClaudeCode.name()
+    };
+    let other = seen.history.records.iter().rev().find(is_of_other).map(|record| Host::title(&record.host));
+    if let Some(other) = other.filter(|_| seen.client.settings.is_empty()) {
+        found.note_with(
+            both!(
+                "Tidegate is not installed {en}. It checked {other} before.",
+                "{ja}には Tidegate がインストールされていません。以前は {other} を確認していました。"
+            ),
+            both!(
+                "To install it again: `tidegate init --help` names the agents.",
+                "もう一度インストールするには: エージェントは `tidegate init --help` にあります。"
+            ),
+        );
         return;
     }
     found.problem(

@@ -45,12 +45,14 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         let own = format!("{OWN_PREFIX}{name}");
         [name, &own].iter().any(|name| has_skill(of, name, &folders(of), &seen.env.place))
     };
+    // Elsewhere only a gate waits for one.
+    let lacks =
+        |of: Host, name: &str| !is_there(of, name) && (of == Host::ClaudeCode || is_required(seen, name));
     let wanted = list_wanted_skills(seen);
     // Other plugins keep their skills in unknown places: `plugin:name` is taken on trust.
     let looked_for: Vec<&Wanted> = wanted.iter().filter(|wanted| !wanted.name.contains(':')).collect();
     for missing in &looked_for {
-        let lacking: Vec<Host> =
-            hosts.iter().copied().filter(|host| !is_there(*host, &missing.name)).collect();
+        let lacking: Vec<Host> = hosts.iter().copied().filter(|host| lacks(*host, &missing.name)).collect();
         let Some(first) = lacking.first().copied() else { continue };
         // `init` does not replace a foreign file.
         let mut files =
