@@ -19,6 +19,8 @@ use tidegate_core::feature::cycle::{
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::knowledge::marks::{Mark as KnowledgeMark, ReservedStep};
 use tidegate_core::feature::marks::Mark;
+use tidegate_core::feature::verification::marks::Mark as VerificationMark;
+use tidegate_core::feature::verification::work::ChangeSet;
 use tidegate_core::host::Host;
 use tidegate_core::meter::{Meter, Reading};
 use tidegate_core::pipeline::record::Deeds;
@@ -349,6 +351,22 @@ impl ProjectCycle {
             return Ok(());
         }
         self.append_marks(&to.id, &[KnowledgeMark::Reserved(reserved).into()])
+    }
+
+    /// What the session that had the cycle left unverified stays so in the one that continues it, or begins another. Checks count
+    /// there only for edits that it knows.
+    pub(super) fn take_over_work(&self, from: &Session, to: &Session) -> Result<Option<ChangeSet>, CliError> {
+        let Some(left) = from.marks.verification.changes.clone().filter(|_| from.id != to.id) else {
+            return Ok(None);
+        };
+        let all = left.clone().continued_with(to.marks.verification.changes.as_ref());
+        self.append_marks(&to.id, &[VerificationMark::Changes(all).into()])?;
+        Ok(Some(left))
+    }
+
+    /// The session of the state file, if it is still known here.
+    pub(super) fn owner_of(&self, state: &CycleState) -> Option<Session> {
+        self.project.here.known_session(state.session_id.as_deref()?).ok()
     }
 
     /// Whose word the command is.

@@ -1,5 +1,7 @@
 //! What a starting session and its person hear of a cycle that stopped, or that was left in the middle of a stage.
 
+use std::fmt::Write as _;
+
 use crate::feature::cycle::damage::{report_unusable, set_aside_damaged};
 use crate::feature::cycle::effect;
 use crate::feature::cycle::policy::stage_project;
@@ -10,7 +12,9 @@ use crate::feature::cycle::{Cycle, CycleDamage, CycleState, CycleStatus, words};
 use crate::feature::facts::{Facts, Known};
 use crate::feature::marks::SessionMark;
 use crate::feature::verdict::{Audience, Effect, Say, Verdict};
+use crate::feature::verification::work::ChangeSet;
 use crate::meter::short_tokens;
+use crate::text::lang::Lang;
 
 /// A notice that is given once per session.
 pub(super) const RESUME_OFFERED: &str = "cycle waits";
@@ -65,11 +69,14 @@ pub(super) fn offer_resume(facts: &Facts<'_>) -> Verdict {
         return Verdict::silent("it was said in three sessions");
     }
     let Some(cycle) = &standing.cycle else { return Verdict::silent("the cycle is not known") };
-    let (to_model, to_user) = if state.status == CycleStatus::Stopped {
+    let (mut to_model, to_user) = if state.status == CycleStatus::Stopped {
         stopped_texts(facts, cycle, state)
     } else {
-        left_behind_texts(facts, cycle, state)
+        left_behind_texts(facts, cycle, state, standing.unverified.as_ref())
     };
+    if let Some(changes) = &standing.unverified {
+        let _ = write!(to_model, " Not verified there: {}.", words::not_verified(Lang::En, changes));
+    }
     let when_said = vec![
         Effect::mark(SessionMark::Notice(RESUME_OFFERED.to_owned())),
         Effect::Cycle(effect::Effect::ResumeTold { project: stage_project(facts) }),
@@ -131,7 +138,12 @@ fn stopped_texts(facts: &Facts<'_>, cycle: &Cycle, state: &CycleState) -> (Strin
 }
 
 /// Texts for the model and the person.
-fn left_behind_texts(facts: &Facts<'_>, cycle: &Cycle, state: &CycleState) -> (String, String) {
+fn left_behind_texts(
+    facts: &Facts<'_>,
+    cycle: &Cycle,
+    state: &CycleState,
+    unverified: Option<&ChangeSet>,
+) -> (String, String) {
     let (at, of) = (cycle.position(&state.stage).unwrap_or_default(), cycle.stages.len());
     let done = ended_stages(cycle, state);
     let to_model = format!(
@@ -142,5 +154,5 @@ fn left_behind_texts(facts: &Facts<'_>, cycle: &Cycle, state: &CycleState) -> (S
         at + 1,
         join_or_nothing(&done),
     );
-    (to_model, words::left(facts.lang, state, at + 1, of, facts.now))
+    (to_model, words::left(facts.lang, state, (at + 1, of), unverified, facts.now))
 }
