@@ -580,9 +580,15 @@ impl ProjectCycle {
             state.status == CycleStatus::Failed
                 || owner.and_then(|owner| owner.marks.cycle.stage).is_some_and(|stage| stage.turn.waits())
         });
-        let known = session.marks.cycle.stage.as_ref();
-        let known = known.filter(|known| known.cycle == state.cycle && known.stage == name);
-        let findings = known.and_then(|known| known.findings);
+        // Also those of an attempt that failed, or of another session.
+        let former = owner.as_deref().and_then(|owner| here.known_session(owner).ok());
+        let attempts = [Some(session), former.as_ref()].into_iter().flatten();
+        let attempts = attempts.flat_map(|session| [&session.marks.cycle.stage, &session.marks.cycle.last]);
+        let is_same = |known: &&ActiveStage| {
+            let is_run = known.run.is_none() || known.run == state.started_at;
+            known.cycle == state.cycle && known.stage == name && is_run
+        };
+        let findings = attempts.flatten().filter(is_same).find_map(|known| known.findings);
         let findings = findings.map(|found| ReportedFindings { rounds: self.fix_rounds(&state), ..found });
         state.session_id = Some(session.id.to_string());
         state.project = Some(self.project.root.to_string_lossy().into_owned());

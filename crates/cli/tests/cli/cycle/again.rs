@@ -182,3 +182,50 @@ fn a_new_cycle_in_another_session_keeps_it_unverified() {
     let _ = play.event("SessionStart", json!({ "source": "clear" }));
     assert!(!play.cycle(&["start"]).ok().contains("login.js"));
 }
+
+#[test]
+fn findings_outlive_a_failure() {
+    let mut play = Play::new();
+    play.uses(10_000);
+    play.start();
+    play.finishes("sprint");
+    assert!(play.held().contains("for stage audit"));
+    play.invokes("audit");
+    let _ = play.cycle(&["done", "--metric", "open=1"]);
+    play.agent(&["fail", "it is late"]).ok();
+    let _ = play.stop();
+    let refused = |play: &Play| {
+        play.agent(&["resume"]).ok();
+        let done = play.cycle(&["done", "--metric", "open=0"]);
+        assert!(done.failed().contains("1 open finding was reported before"), "{done:?}");
+    };
+    refused(&play);
+    // A failure is offered to the next session, which keeps them, too.
+    play.agent(&["fail", "it is late"]).ok();
+    let _ = play.stop();
+    let _ = play.event("SessionEnd", json!({ "reason": "clear" }));
+    play.session = "s-2";
+    let begins = play.event("SessionStart", json!({ "source": "clear" }));
+    assert!(message(&begins).contains("has failed at stage audit"), "{begins:?}");
+    assert!(begins.context().is_some_and(|context| context.contains("has failed at stage audit")));
+    refused(&play);
+    play.writes("a.js");
+    assert!(play.cycle(&["done", "--metric", "open=0"]).ok().contains("no check passed for a.js"));
+}
+
+/// Claude was blocked for it, the person heard of it and says that it continues.
+#[test]
+fn after_a_word_of_the_person_they_hear_once_more_why_it_waits() {
+    let play = Play::new();
+    play.uses(10_000);
+    play.start();
+    play.prompt("begin");
+    let _ = play.held();
+    let why = "the skill `sprint` was not used";
+    assert!(message(&play.stop()).contains(why));
+    play.prompt("what is left?");
+    assert!(!message(&play.says("I think it is fine now.")).contains(why));
+    play.prompt("continue");
+    assert!(message(&play.says("I think it is fine now.")).contains(why));
+    assert!(!message(&play.says("I think it is fine now.")).contains(why));
+}

@@ -379,6 +379,21 @@ pub(super) fn failed(lang: Lang, stage: &ActiveStage, why: &str) -> String {
     }
 }
 
+/// In an earlier session. The reason is made safe by the caller.
+pub(super) fn failed_before(lang: Lang, state: &CycleState, why: &str, now: Millis) -> String {
+    let (CycleState { cycle, stage, .. }, age) = (state, age_of(lang, state, now));
+    match lang {
+        Lang::En => format!(
+            "Tidegate: {cycle} has failed at stage {stage}{age}: {why}. Start that stage again with `/dev-cycle`, or drop it with \
+             `tidegate cycle abandon`."
+        ),
+        Lang::Ja => format!(
+            "Tidegate: {cycle} はステージ {stage} で失敗して止まっています{age}（{why}）。そのステージからやり直すには `/dev-cycle`、やめるには \
+             `tidegate cycle abandon` を実行してください。"
+        ),
+    }
+}
+
 /// An agent gave the cycle up.
 pub(super) fn dropped(lang: Lang, cycle: &str, stage: &str) -> String {
     match lang {
