@@ -37,9 +37,55 @@ pub fn continues(before: &str, line: &str) -> bool {
     last.chars().count() >= WRAPPED || among(BEFORE_MORE, &ending) || among(AFTER_MORE, next)
 }
 
+/// The text with the lines of a paragraph joined, `None` if there is nothing to join. Headings, list items, quotations and blocks of
+/// code stay apart, and so does a line with a capital: it may be a sentence without a full stop before it.
+pub fn join_lines(text: &str) -> Option<String> {
+    let is_fence = |line: &str| line.starts_with("```") || line.starts_with("~~~");
+    let (mut joined, mut fenced, mut is_open, mut has_joined) = (String::new(), false, false, false);
+    for line in text.lines() {
+        let said = line.trim();
+        let more = is_open && !fenced && goes_on(said);
+        if more {
+            joined.push_str(if said.is_ascii() { " " } else { "" });
+            has_joined = true;
+        } else if !joined.is_empty() {
+            joined.push('\n');
+        }
+        joined.push_str(if more { said } else { line.trim_end() });
+        fenced ^= is_fence(said);
+        is_open = !said.is_empty() && !said.starts_with(['#', '>', '|']) && !is_fence(said);
+    }
+    has_joined.then_some(joined)
+}
+
+/// A line that may belong to the one before it.
+fn goes_on(line: &str) -> bool {
+    let Some(first) = line.chars().next() else { return false };
+    let word = line.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    let is_item = word.len() <= 2 && line[word.len()..].starts_with([')', '.']);
+    !is_item && (first.is_lowercase() || word == "I" || first.is_alphabetic() && !first.is_uppercase())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_of_a_paragraph_are_joined() {
+        for (text, joined) in [
+            ("so it must\nnot be shipped", "so it must not be shipped"),
+            ("- do not\n  ship it\n- ok", "- do not ship it\n- ok"),
+            ("not before\nI say so", "not before I say so"),
+            ("まだ出荷して\nはいけません", "まだ出荷してはいけません"),
+        ] {
+            assert_eq!(join_lines(text).as_deref(), Some(joined));
+        }
+        for text in
+            ["one", "one\n\ntwo", "# one\ntwo", "one\n- two", "one\na) two", "one\nTwo", "```\na\nb\n```"]
+        {
+            assert_eq!(join_lines(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn lines_of_one_sentence() {

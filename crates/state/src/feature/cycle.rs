@@ -18,6 +18,7 @@ use tidegate_core::feature::cycle::state::{MAX_SESSIONS_TOLD, STATE_FILE};
 use tidegate_core::feature::cycle::{CycleRun, CycleState, DoneWhen, Head, Stage, StageStart, history};
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::marks::ClientProcess;
+use tidegate_core::feature::verification::work::ChangeSet;
 use tidegate_core::text::fnv;
 use tidegate_core::time::Millis;
 
@@ -235,6 +236,15 @@ pub fn is_foreign(state: &StateDir, found: &CycleState) -> bool {
     session.is_some_and(|session| marks::read(&state.session(&session)) == Known::Absent)
 }
 
+/// What another session that has the cycle left unverified.
+fn read_unverified(state: &StateDir, standing: &CycleStanding, session: &SessionId) -> Option<ChangeSet> {
+    let owner = SessionId::parse(standing.state.as_ref().ok()?.session_id.as_deref()?).ok()?;
+    if owner == *session {
+        return None;
+    }
+    marks::read(&state.session(&owner)).value()?.verification.changes.clone()
+}
+
 /// Holds a hash of the state file from elsewhere that a person heard of last.
 fn foreign_file(state: &StateDir, root: &Path) -> PathBuf {
     state.project(root).join("foreign-cycle")
@@ -281,6 +291,7 @@ pub(super) fn read_facts(facts: &Facts<'_>, here: &HookContext<'_>) -> Known<Cyc
     {
         let owner = standing.other_owner(here.session.as_str());
         standing.owner_gone = owner.is_some_and(|owner| !is_live(state, owner, here.now, here.is_running));
+        standing.unverified = read_unverified(state, standing, here.session);
         if standing.state.as_ref().is_ok_and(|found| is_foreign(state, found)) {
             let is_told = is_foreign_told(state, root, &standing.text);
             standing.origin = if is_told { CycleOrigin::ElsewhereTold } else { CycleOrigin::Elsewhere };

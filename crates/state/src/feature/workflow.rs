@@ -321,6 +321,7 @@ pub fn check_files(
 ) -> Vec<NamedFile> {
     let real_root = fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
     let folder = manifest.parent().unwrap_or(&real_root);
+    let own = fs::canonicalize(manifest).ok();
     let mut left = LARGEST_TOGETHER;
     let mut found = |name: &str| {
         let places = [folder.join(name), real_root.join(name)];
@@ -336,6 +337,10 @@ pub fn check_files(
         let Ok(metadata) = fs::metadata(&real) else { return FoundFile::Missing };
         if metadata.is_dir() {
             return FoundFile::Folder;
+        }
+        // A phase's own section counts by itself; the rest of the manifest is no output of it.
+        if Some(&real) == own.as_ref() {
+            return FoundFile::File { lines: 1, tokens: 0, modified: None };
         }
         let size = metadata.len();
         if !metadata.is_file() || size > LARGEST_ARTIFACT.min(left) || !in_time() {
@@ -587,6 +592,14 @@ mod tests {
         assert!(matches!(files[1].found, FoundFile::File { lines: 0, tokens: 0, .. }), "{files:?}");
         assert_eq!(project.standing().path, ".claude/.output/features/x/MANIFEST.yaml");
         assert_eq!(find_manifests(&project.root).len(), 1);
+    }
+
+    #[test]
+    fn a_manifest_is_no_output() {
+        let project = Project::new(&TEXT.replace("[discovery.md]", "[MANIFEST.yaml, ./MANIFEST.yaml]"));
+        for file in &project.standing().files[0].1[..2] {
+            assert!(matches!(file.found, FoundFile::File { tokens: 0, modified: None, .. }), "{file:?}");
+        }
     }
 
     #[cfg(unix)]

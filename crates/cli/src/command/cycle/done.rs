@@ -120,8 +120,9 @@ fn report_findings(place: &ProjectCycle, state: &CycleState, session: &Session) 
     };
     if let Some(known) = known.filter(|known| open < known.open && !was_worked_on(known)) {
         let before = known.open;
+        let (findings, were) = if before == 1 { ("finding", "was") } else { ("findings", "were") };
         return Err(CliError::new(both!(
-            "{before} open findings were reported before, and nothing has changed since",
+            "{before} open {findings} {were} reported before, and nothing has changed since",
             "前に未対応の指摘が{before}件と報告され、そのあと何も変わっていません"
         ))
         .hint(both!(

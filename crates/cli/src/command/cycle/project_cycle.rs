@@ -19,6 +19,8 @@ use tidegate_core::feature::cycle::{
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::knowledge::marks::{Mark as KnowledgeMark, ReservedStep};
 use tidegate_core::feature::marks::Mark;
+use tidegate_core::feature::verification::marks::Mark as VerificationMark;
+use tidegate_core::feature::verification::work::ChangeSet;
 use tidegate_core::host::Host;
 use tidegate_core::meter::{Meter, Reading};
 use tidegate_core::pipeline::record::Deeds;
@@ -350,6 +352,22 @@ impl ProjectCycle {
         self.append_marks(&to.id, &[KnowledgeMark::Reserved(reserved).into()])
     }
 
+    /// What the session that had the cycle left unverified stays so in the one that continues it, or begins another. Checks count
+    /// there only for edits that it knows.
+    pub(super) fn take_over_work(&self, from: &Session, to: &Session) -> Result<Option<ChangeSet>, CliError> {
+        let Some(left) = from.marks.verification.changes.clone().filter(|_| from.id != to.id) else {
+            return Ok(None);
+        };
+        let all = left.clone().continued_with(to.marks.verification.changes.as_ref());
+        self.append_marks(&to.id, &[VerificationMark::Changes(all).into()])?;
+        Ok(Some(left))
+    }
+
+    /// The session of the state file, if it is still known here.
+    pub(super) fn owner_of(&self, state: &CycleState) -> Option<Session> {
+        self.project.here.known_session(state.session_id.as_deref()?).ok()
+    }
+
     /// Whose word the command is.
     pub(super) fn word(&self) -> Word {
         if approval::is_by_agent(&self.project.here.env) { Word::Agent } else { Word::Person }
@@ -561,9 +579,15 @@ impl ProjectCycle {
             state.status == CycleStatus::Failed
                 || owner.and_then(|owner| owner.marks.cycle.stage).is_some_and(|stage| stage.turn.waits())
         });
-        let known = session.marks.cycle.stage.as_ref();
-        let known = known.filter(|known| known.cycle == state.cycle && known.stage == name);
-        let findings = known.and_then(|known| known.findings);
+        // Also those of an attempt that failed, or of another session.
+        let former = owner.as_deref().and_then(|owner| here.known_session(owner).ok());
+        let attempts = [Some(session), former.as_ref()].into_iter().flatten();
+        let attempts = attempts.flat_map(|session| [&session.marks.cycle.stage, &session.marks.cycle.last]);
+        let is_same = |known: &&ActiveStage| {
+            let is_run = known.run.is_none() || known.run == state.started_at;
+            known.cycle == state.cycle && known.stage == name && is_run
+        };
+        let findings = attempts.flatten().filter(is_same).find_map(|known| known.findings);
         let findings = findings.map(|found| ReportedFindings { rounds: self.fix_rounds(&state), ..found });
         state.session_id = Some(session.id.to_string());
         state.project = Some(self.project.root.to_string_lossy().into_owned());

@@ -86,6 +86,10 @@ pub(super) fn run(args: &Args) -> Outcome {
     if state.status == CycleStatus::Failed {
         place.renew_fix_rounds(&state)?;
     }
+    let unverified = match &owner {
+        Some(owner) => place.take_over_work(owner, &session)?,
+        None => None,
+    };
     let begun = place.begin_stage(state, cycle, at, &session, None)?;
     if let Some(owner) = owner {
         place.take_over_reservations(&owner, &session)?;
@@ -94,7 +98,8 @@ pub(super) fn run(args: &Args) -> Outcome {
         Some(yes) => approval::record_command(&place.project.here, "cycle resume", &yes, Deeds::default()),
         None => place.record_command("resume", "a cycle was resumed", None),
     }
-    print_begun(&args.of, &place, &begun, &session, ProjectCycle::describe_owed(&consent, cycle, at));
+    let owed = ProjectCycle::describe_owed(&consent, cycle, at);
+    print_begun(&args.of, &place, &begun, &session, owed, unverified.as_ref());
     Ok(ExitCode::SUCCESS)
 }
 

@@ -4,9 +4,11 @@ use std::process::ExitCode;
 
 use tidegate_core::event::SessionId;
 use tidegate_core::feature::cycle::standing::CycleStanding;
-use tidegate_core::feature::cycle::{ActiveStage, Cycle, CycleRun, CycleState, CycleStatus};
+use tidegate_core::feature::cycle::{ActiveStage, Cycle, CycleRun, CycleState, CycleStatus, words};
 use tidegate_core::feature::facts::Known;
+use tidegate_core::feature::verification::work::ChangeSet;
 use tidegate_core::host::Host;
+use tidegate_core::text::lang::Lang;
 use tidegate_state::feature::cycle;
 
 use super::project_cycle::{ProjectCycle, no_cycle, owned_by, status_word};
@@ -89,7 +91,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         place.standing = cycle::read(Some(&here.state), &place.project.root, &here.config);
     }
     let now = place.project.here.now;
-    let mut ended = None;
+    let (mut ended, mut owner) = (None, None);
     if let Known::Value(CycleStanding { state: Ok(old), cycle, .. }) = &place.standing {
         if let Some(owner) = place.other_owner(&session) {
             return Err(owned_by(owner, old));
@@ -106,6 +108,7 @@ pub(super) fn run(args: &Args) -> Outcome {
             )));
         }
         place.check_reported(old, Some(&session))?;
+        owner = place.owner_of(old);
         let how = if old.status == CycleStatus::Running { "abandoned" } else { old.status.name() };
         ended = Some(CycleRun::from_state(old, cycle.as_ref(), how, now));
         let (cycle, stage, Bilingual { en, ja }) = (&old.cycle, &old.stage, status_word(how));
@@ -116,9 +119,14 @@ pub(super) fn run(args: &Args) -> Outcome {
     }
     let consent = place.take_word(&session, place.word(), true)?;
     ProjectCycle::check_consent(&consent, &cycle, 0, place.word())?;
+    let unverified = match &owner {
+        Some(owner) => place.take_over_work(owner, &session)?,
+        None => None,
+    };
     let begun = place.begin_stage(CycleState::started(&args.name, now), &cycle, 0, &session, ended)?;
     place.record_command("start", "a cycle began", None);
-    print_begun(&args.of, &place, &begun, &session, ProjectCycle::describe_owed(&consent, &cycle, 0));
+    let owed = ProjectCycle::describe_owed(&consent, &cycle, 0);
+    print_begun(&args.of, &place, &begun, &session, owed, unverified.as_ref());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -156,12 +164,14 @@ pub(super) fn print_begun(
     (state, active): &(CycleState, ActiveStage),
     session: &Session,
     owed: Option<Bilingual>,
+    unverified: Option<&ChangeSet>,
 ) {
     let skill = place.skill_name(&active.skill);
     if of.json {
         print::json(&serde_json::json!({
             "cycle": state.cycle, "stage": state.stage, "skill": skill, "number": active.number, "of": active.of,
             "session": session.id.as_str(), "status": state.status.name(),
+            "unverified": unverified.map(ChangeSet::named_files).unwrap_or_default(),
         }));
     } else {
         let ActiveStage { number, of, stage, .. } = active;
@@ -170,6 +180,13 @@ pub(super) fn print_begun(
             "Stage {stage} ({number} of {of}) of {cycle} starts in session {session}. Its skill is `{skill}`.",
             "セッション {session} で {cycle} のステージ {stage}（{number}/{of}）を始めます。使うスキルは `{skill}` です。"
         ));
+        if let Some(left) = unverified {
+            let (en, ja) = (words::not_verified(Lang::En, left), words::not_verified(Lang::Ja, left));
+            page.paragraph(both!(
+                "The session before left this: {en}. Run a check before the stage ends.",
+                "前のセッションが残したもの: {ja}。ステージを終える前に検証を実行してください。"
+            ));
+        }
         if let Some(owed) = owed {
             page.paragraph(owed);
         }

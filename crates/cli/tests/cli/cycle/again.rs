@@ -120,3 +120,112 @@ fn an_agent_drops_no_cycle_of_another_session() {
         assert_eq!(play.text(), file);
     }
 }
+
+#[test]
+fn what_the_session_before_left_unverified_stays_so() {
+    for reason in ["prompt_input_exit", "clear"] {
+        let mut play = Play::new();
+        play.uses(10_000);
+        play.start();
+        play.invokes("sprint");
+        let package = play.sandbox.project().join("package.json");
+        std::fs::write(package, r#"{"scripts": {"test": "node --test"}}"#).expect("a file");
+        play.writes("login.js");
+        play.bash("npm test", 1);
+        let _ = play.cycle(&["done"]);
+        let _ = play.stop();
+        let _ = play.event("SessionEnd", json!({ "reason": reason }));
+        play.session = "s-2";
+        let begins = play.event("SessionStart", json!({ "source": "clear" }));
+        assert!(message(&begins).contains("(just now), and `npm test` failed after login.js changed."), "{begins:?}");
+        let context = begins.context().unwrap_or_default();
+        assert!(
+            context.contains("Not verified there: `npm test` failed after login.js changed."),
+            "{context}"
+        );
+        play.prompt("continue with the cycle");
+        let resumed = by_agent_of(&play.sandbox, &["cycle", "resume"], "s-2");
+        assert!(
+            resumed.ok().contains("The session before left this: `npm test` failed after login.js changed."),
+            "{resumed:?}"
+        );
+        play.invokes("sprint");
+        let done = play.cycle(&["done"]);
+        assert!(done.ok().contains("no check passed for login.js"), "{done:?}");
+        assert!(play.held().contains("npm test"), "verify-stop asks first");
+        let _ = play.stop();
+        assert_eq!(play.state()["stage"], "sprint");
+        play.bash("npm test", 0);
+        assert!(play.held().contains("for stage audit"));
+    }
+}
+
+/// A new cycle is no way around it.
+#[test]
+fn a_new_cycle_in_another_session_keeps_it_unverified() {
+    let mut play = Play::new();
+    play.uses(10_000);
+    play.start();
+    play.writes("login.js");
+    let _ = play.event("SessionEnd", json!({ "reason": "clear" }));
+    play.session = "s-2";
+    let _ = play.event("SessionStart", json!({ "source": "clear" }));
+    let started = play.cycle(&["start"]);
+    assert!(started.stdout.contains("no check passed for login.js"), "{started:?}");
+    play.invokes("sprint");
+    let done = play.cycle(&["done"]);
+    assert!(done.ok().contains("no check passed for login.js"), "{done:?}");
+    // A person leaves it behind.
+    play.cycle(&["abandon"]).ok();
+    let _ = play.event("SessionEnd", json!({ "reason": "clear" }));
+    play.session = "s-3";
+    let _ = play.event("SessionStart", json!({ "source": "clear" }));
+    assert!(!play.cycle(&["start"]).ok().contains("login.js"));
+}
+
+#[test]
+fn findings_outlive_a_failure() {
+    let mut play = Play::new();
+    play.uses(10_000);
+    play.start();
+    play.finishes("sprint");
+    assert!(play.held().contains("for stage audit"));
+    play.invokes("audit");
+    let _ = play.cycle(&["done", "--metric", "open=1"]);
+    play.agent(&["fail", "it is late"]).ok();
+    let _ = play.stop();
+    let refused = |play: &Play| {
+        play.agent(&["resume"]).ok();
+        let done = play.cycle(&["done", "--metric", "open=0"]);
+        assert!(done.failed().contains("1 open finding was reported before"), "{done:?}");
+    };
+    refused(&play);
+    // A failure is offered to the next session, which keeps them, too.
+    play.agent(&["fail", "it is late"]).ok();
+    let _ = play.stop();
+    let _ = play.event("SessionEnd", json!({ "reason": "clear" }));
+    play.session = "s-2";
+    let begins = play.event("SessionStart", json!({ "source": "clear" }));
+    assert!(message(&begins).contains("has failed at stage audit"), "{begins:?}");
+    assert!(begins.context().is_some_and(|context| context.contains("has failed at stage audit")));
+    refused(&play);
+    play.writes("a.js");
+    assert!(play.cycle(&["done", "--metric", "open=0"]).ok().contains("no check passed for a.js"));
+}
+
+/// Claude was blocked for it, the person heard of it and says that it continues.
+#[test]
+fn after_a_word_of_the_person_they_hear_once_more_why_it_waits() {
+    let play = Play::new();
+    play.uses(10_000);
+    play.start();
+    play.prompt("begin");
+    let _ = play.held();
+    let why = "the skill `sprint` was not used";
+    assert!(message(&play.stop()).contains(why));
+    play.prompt("what is left?");
+    assert!(!message(&play.says("I think it is fine now.")).contains(why));
+    play.prompt("continue");
+    assert!(message(&play.says("I think it is fine now.")).contains(why));
+    assert!(!message(&play.says("I think it is fine now.")).contains(why));
+}

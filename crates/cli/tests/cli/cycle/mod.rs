@@ -101,6 +101,14 @@ impl Play {
         let _ = self.event(event, call);
     }
 
+    /// The model writes a file that holds code.
+    fn writes(&self, name: &str) {
+        let file = self.sandbox.project().join(name);
+        fs::write(&file, "exports.f = () => 1;\n").expect("a file");
+        let call = json!({ "tool_name": "Write", "tool_use_id": "toolu_w", "tool_input": { "file_path": file }, "tool_response": {} });
+        let _ = self.event("PostToolUse", call);
+    }
+
     /// The model has said this.
     fn says(&self, text: &str) -> Answer {
         self.event("Stop", json!({ "last_assistant_message": text, "stop_hook_active": false }))

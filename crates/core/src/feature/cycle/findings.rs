@@ -7,10 +7,14 @@ use crate::feature::cycle::state::OPEN_FINDINGS;
 use crate::text::word_list::{Words, among};
 
 /// A metric whose name consists of these words and those below counts findings that must not be shipped.
-const SEVERE: Words = "vulnerability vulnerabilities hole holes failed failures critical criticals high highs blocker blockers blocking severe major majors fatal urgent p0 p1 sev0 \
+const SEVERE: Words = "vulnerability vulnerabilities hole holes failed failures crit crits critical criticals high highs blocker blockers blocking severe major majors fatal urgent p0 p1 sev0 \
     sev1 open unresolved unfixed remaining 重大 致命的 深刻";
 const COUNTED: Words = "finding findings issue issues bug bugs problem problems severity security \
     count number still left 指摘 件数";
+
+/// Metrics of one word for the whole, and their values against shipping.
+const RESULTS: Words = "verdict result decision recommendation conclusion gate 判定 結果";
+const AGAINST: Words = "no-go nogo reject rejected fail failed blocked not-ready 不合格 不可";
 
 impl CycleState {
     /// Findings that the stage under way reported as open.
@@ -28,7 +32,9 @@ impl CycleState {
         let metrics = self.metrics.get(stage)?.as_object()?;
         let named = |(name, value): &(&String, &Value)| {
             // `severity=critical`
-            let says = value.as_str().is_some_and(|value| among(SEVERE, &value.trim().to_lowercase()));
+            let against = |value: &str| among(RESULTS, &name.to_lowercase()) && among(AGAINST, value);
+            let says = value.as_str().map(|value| value.trim().to_lowercase().replace(' ', "-"));
+            let says = says.is_some_and(|value| among(SEVERE, &value) || against(&value));
             *name != OPEN_FINDINGS && (is_severe(name) || says)
         };
         let severe = metrics.iter().filter(named);
@@ -46,7 +52,8 @@ pub(super) fn is_severe(metric: &str) -> bool {
     let metric = metric.to_lowercase();
     let mut words = metric.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let is_known = |word: &str| among(SEVERE, word) || among(COUNTED, word);
-    words.clone().eq(["not", "fixed"]) || words.clone().any(|word| among(SEVERE, word)) && words.all(is_known)
+    [["not", "fixed"], ["must", "fix"]].iter().any(|pair| words.clone().eq(pair.iter().copied()))
+        || words.clone().any(|word| among(SEVERE, word)) && words.all(is_known)
 }
 
 /// `5`, `"5"`, `"5 of them"`, or `yes`.
@@ -99,6 +106,10 @@ mod tests {
             ("open_issues", json!(1), 1),
             ("重大", json!(1), 1),
             ("critical", json!(0), 0),
+            ("must_fix", json!(2), 2),
+            ("crit", json!(2), 2),
+            ("verdict", json!("no-go"), 1),
+            ("verdict", json!("go"), 0),
             ("critical", json!("none"), 0),
             ("critical_fixed", json!(5), 0),
             ("high_score", json!(9), 0),

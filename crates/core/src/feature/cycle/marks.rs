@@ -25,6 +25,8 @@ pub enum Mark {
     StageUsed(u64),
     /// A stop was blocked because the stage was not done.
     StageHeld,
+    /// After their word the person heard why it still waits.
+    WaitTold,
     /// A prompt came during a stage, or its turn ended.
     StageTurn(Turn),
     /// The person lets a cycle continue that waited for them, or that failed.
@@ -93,6 +95,7 @@ impl RoomMarks for Marks {
             Mark::NextStageAsked => self.change(|stage| stage.asked = true),
             Mark::StageUsed(used) => self.change(|stage| stage.used = stage.used.or(Some(used))),
             Mark::StageHeld => self.change(|stage| stage.held = true),
+            Mark::WaitTold => self.change(|stage| stage.urged = false),
             Mark::StageTurn(turn) => self.change(|stage| {
                 stage.turn = turn;
                 if turn != Turn::Closed {
@@ -100,7 +103,7 @@ impl RoomMarks for Marks {
                 }
             }),
             Mark::GoAhead => {
-                self.change(|stage| (stage.turn, stage.chained) = (Turn::Open, 0));
+                self.change(|stage| (stage.turn, stage.chained, stage.urged) = (Turn::Open, 0, true));
                 self.last.iter_mut().for_each(|last| last.failed = None);
                 (self.ahead, self.order) = (self.stage.is_none(), None);
             }
@@ -157,6 +160,7 @@ pub(in crate::feature) mod tests {
             }))),
             "[ab]".prop_map(Mark::StageDone),
             Just(Mark::StageHeld),
+            Just(Mark::WaitTold),
             Just(Mark::StagePublished),
             Just(Mark::EmptyCommit),
             Just(Mark::StageReopened),

@@ -124,6 +124,9 @@ pub struct ActiveStage {
     /// A stop was blocked because it was not done.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub held: bool,
+    /// The person said that it continues, and has not heard since why it waits.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub urged: bool,
     /// Why it failed; the person does not know it yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,

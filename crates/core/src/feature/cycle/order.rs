@@ -5,6 +5,7 @@ use crate::feature::cycle::marks::Order;
 use crate::text::reserved::{self, Step};
 use crate::text::skill_name::{called_in, satisfies};
 use crate::text::word_list::{Words, among};
+use crate::text::wrapped::join_lines;
 
 /// Said of a cycle, each orders it.
 const VERBS: Words = "run start begin do launch kick execute use go continue resume restart proceed please make perform complete";
@@ -48,18 +49,23 @@ const MAX_SAID_CHARS: usize = 60;
 /// `None` if the prompt orders no cycle; else its words about publishing, other than asking for it plainly. `cycles` are
 /// their names, `steps` their publishing stages, `known` the names of all stages and cycles.
 pub(super) fn read_order(said: &str, cycles: &[&str], steps: &[Step], known: &[&str]) -> Option<Order> {
-    if !orders_cycle(said, cycles) {
+    // "Do not", and "run the cycle" on the next line.
+    if !orders_cycle(said, cycles) || join_lines(said).is_some_and(|joined| !orders_cycle(&joined, cycles)) {
         return None;
     }
     let text = called_in(said)
         .map_or(said, |called| called.split_once(char::is_whitespace).map_or("", |(_, rest)| rest));
     let is_end = |c: char| matches!(c, '.' | '!' | '?' | ';' | '。' | '！' | '？' | '\n');
-    let mut sentences = text.split(is_end).map(str::trim).filter(|sentence| !sentence.is_empty());
-    let reserved = sentences.find(|sentence| {
-        reserved::reserves_any(sentence, steps)
-            || concerns(sentence, steps) && !asks_plainly(sentence, steps, known)
-    });
-    Some(Order { reserved: reserved.map(|sentence| quote_around(sentence, MAX_SAID_CHARS)) })
+    let find = |text: &str| {
+        let mut sentences = text.split(is_end).map(str::trim).filter(|sentence| !sentence.is_empty());
+        let reserved = sentences.find(|sentence| {
+            reserved::reserves_any(sentence, steps)
+                || concerns(sentence, steps) && !asks_plainly(sentence, steps, known)
+        });
+        reserved.map(|sentence| quote_around(sentence, MAX_SAID_CHARS))
+    };
+    // A sentence may go on over lines.
+    Some(Order { reserved: find(text).or_else(|| find(&join_lines(text)?)) })
 }
 
 fn orders_cycle(said: &str, cycles: &[&str]) -> bool {
@@ -175,6 +181,7 @@ mod tests {
             "Run the full dev cycle: sprint, audit, ship, retrospective.",
             "/dev-cycle add a retry, then commit and push it",
             "please start dev-cycle for the new parser",
+            "/dev-cycle add a retry to the uploader,\nwith three attempts",
             "サイクルを回して",
             "サイクルを回してshipまでお願いします",
             "dev cycleを実行してください。リトライを追加。",
@@ -203,6 +210,11 @@ mod tests {
             "dev cycleを回して。auditまでで止めて",
             "/dev-cycle do everything but ship",
             "/dev-cycle I want to look at it first",
+            "/dev-cycle improve a.py, and keep the loop as it is. Do not\nrelease it.",
+            "/dev-cycle improve a.py. Do not\nmerge it.",
+            "/dev-cycle improve a.py. I want to\nreview the diff first.",
+            "/dev-cycle improve a.py, but let me\napprove the result.",
+            "/dev-cycle improve a.py. I decide when it goes\nout.",
         ] {
             assert!(order(said).is_some_and(|order| order.reserved.is_some()), "{said}: {:?}", order(said));
         }
@@ -214,6 +226,7 @@ mod tests {
             "what is in this project?",
             "what was the cycle about?",
             "do not run the dev cycle",
+            "please do not\nrun the dev cycle",
             "the cycle failed",
             "hello",
             "/compact",

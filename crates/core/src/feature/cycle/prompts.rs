@@ -14,7 +14,7 @@ use crate::feature::cycle::stop::begin_at_prompt;
 use crate::feature::cycle::waits::{is_noticed, knows_how_to_continue, tell_person};
 use crate::feature::cycle::{ActiveStage, Turn, effect, go_ahead, words};
 use crate::feature::facts::Facts;
-use crate::feature::verdict::{Effect, Say, Verdict};
+use crate::feature::verdict::{Audience, Effect, Say, Verdict};
 use crate::redact::redact;
 use crate::text::search;
 use crate::text::skill_name::called_in;
@@ -40,6 +40,7 @@ pub(super) fn note_prompt(facts: &Facts<'_>, config: &Config, stage: &ActiveStag
         Turn::Waiting | Turn::NeedsYes | Turn::NeedsWord | Turn::Declined => {
             (Mark::GoAhead, "the person lets it continue")
         }
+        Turn::Closed if says_yes => (Mark::GoAhead, "the person lets it continue"),
         Turn::Closed => (Mark::StageTurn(Turn::Open), "a turn begins"),
     };
     let change = match () {
@@ -50,8 +51,22 @@ pub(super) fn note_prompt(facts: &Facts<'_>, config: &Config, stage: &ActiveStag
     let order = note_order(facts, config, &said);
     let effects = [Some(Effect::mark(mark)), change_consent(facts, change), order];
     let why = why_explained(config, stage, yes, interrupts);
-    let says = why.map(|why| explain_yes(facts, config, stage, &why, is_declined)).into_iter().collect();
+    let says = why.map(|why| explain_yes(facts, config, stage, &why, is_declined)).into_iter();
+    let next = if says_yes && !interrupts { announce_next(config, stage) } else { None };
+    let says = says.chain(next).collect();
     Verdict { says, effects: effects.into_iter().flatten().collect(), ..Verdict::silent(because) }
+}
+
+/// The person lets a cycle continue whose stage is done. Without this, Claude begins the next one in a turn that belongs to the
+/// stage before.
+fn announce_next(config: &Config, stage: &ActiveStage) -> Option<Say> {
+    let next = next_stage(config, stage).filter(|_| stage.done && !publishes_next(config, stage))?;
+    let text = format!(
+        "End this turn without the work of stage {next} and without `tidegate cycle done`: stage {} of the cycle {} was declared done, and \
+         {next} begins when the turn ends.",
+        stage.stage, stage.cycle
+    );
+    Some(Say { to: Audience::Model, text, weight: 90, explains: false, when_said: Vec::new() })
 }
 
 /// Where a yes would let the cycle continue, and these words look like one.

@@ -46,12 +46,30 @@ fn find_git_verb<'w>(words: &mut impl Iterator<Item = &'w str>) -> Option<&'w st
 
 fn publishes(step: &Step) -> bool {
     let mut words = step.words.iter().skip(1).map(|word| word.text.as_str());
-    let options = match step.name() {
-        Some("git") if find_git_verb(&mut words) == Some("push") => "-n --dry-run -d --delete",
-        Some("gh") if words.next() == Some("pr") && words.next() == Some("create") => "--dry-run --help",
-        _ => return false,
-    };
-    !words.any(|word| among(options, word))
+    match step.name() {
+        Some("git") if find_git_verb(&mut words) == Some("push") => {
+            // Git takes the beginning of a long option for it.
+            let is_long = |word: &str| {
+                ["--dry-run", "--delete", "--help"]
+                    .iter()
+                    .any(|option| word.len() > "--d".len() && option.starts_with(word))
+            };
+            !words.any(|word| is_long(word) || has_short(word, "ndh", "o"))
+        }
+        Some("gh") if words.next() == Some("pr") && words.next() == Some("create") => {
+            let is_long = |word: &str| among("--dry-run --help --web", word);
+            !words.any(|word| is_long(word) || has_short(word, "hw", "aBbFHlmpRrTt"))
+        }
+        _ => false,
+    }
+}
+
+/// One of these options is in a bundle such as `-qn`. The rest of the word belongs to one that takes a value.
+fn has_short(word: &str, options: &str, valued: &str) -> bool {
+    let bundle = word.strip_prefix('-').filter(|bundle| !bundle.starts_with('-'));
+    bundle.is_some_and(|bundle| {
+        bundle.chars().take_while(|c| !valued.contains(*c)).any(|c| options.contains(c))
+    })
 }
 
 #[cfg(test)]
@@ -79,6 +97,9 @@ mod tests {
             "cd app && git push --force-with-lease",
             "git commit -m 'x' && git push 2>&1",
             "gh pr create --fill",
+            "gh pr create -fbwhy",
+            "git push -fu origin main",
+            "git push -onotify",
             "set -o pipefail; git push | tail -3",
         ] {
             assert!(published(line, 0), "{line}");
@@ -126,6 +147,14 @@ mod tests {
             "gh pr list",
             "gh issue create",
             "gh pr create --dry-run",
+            "git push --dry",
+            "git push --del origin old",
+            "git push -qn",
+            "git push --help",
+            "git push -h",
+            "gh pr create -w",
+            "gh pr create -fw",
+            "gh pr create --web",
         ] {
             assert!(!published(line, 0), "{line}");
         }

@@ -1,16 +1,20 @@
 //! What a starting session and its person hear of a cycle that stopped, or that was left in the middle of a stage.
 
+use std::fmt::Write as _;
+
 use crate::feature::cycle::damage::{report_unusable, set_aside_damaged};
 use crate::feature::cycle::effect;
 use crate::feature::cycle::policy::stage_project;
 use crate::feature::cycle::standing::{CycleOrigin, CycleStanding};
 use crate::feature::cycle::state::{MAX_SESSIONS_TOLD, OUT_OF_CONTEXT, STATE_FILE};
-use crate::feature::cycle::waits::is_noticed;
+use crate::feature::cycle::waits::{is_noticed, shorten_reason};
 use crate::feature::cycle::{Cycle, CycleDamage, CycleState, CycleStatus, words};
 use crate::feature::facts::{Facts, Known};
 use crate::feature::marks::SessionMark;
 use crate::feature::verdict::{Audience, Effect, Say, Verdict};
+use crate::feature::verification::work::ChangeSet;
 use crate::meter::short_tokens;
+use crate::text::lang::Lang;
 
 /// A notice that is given once per session.
 pub(super) const RESUME_OFFERED: &str = "cycle waits";
@@ -35,6 +39,8 @@ pub(super) fn offer_resume(facts: &Facts<'_>) -> Verdict {
         Err(damage) => return set_aside_damaged(facts, standing, damage, Vec::new()),
     };
     let session = facts.event.session.as_str();
+    let is_failed_elsewhere =
+        standing.origin == CycleOrigin::Here && state.session_id.as_ref().is_some_and(|owner| owner != session);
     let because = match state.status {
         CycleStatus::Stopped => "a cycle has stopped here",
         CycleStatus::Running if standing.owner_gone => "a cycle was left in the middle of a stage",
@@ -42,6 +48,7 @@ pub(super) fn offer_resume(facts: &Facts<'_>) -> Verdict {
             return Verdict::silent("the cycle belongs to another session");
         }
         CycleStatus::Running => return Verdict::silent("the cycle belongs to this session, or to none"),
+        CycleStatus::Failed if is_failed_elsewhere => "a cycle has failed here",
         CycleStatus::Failed if state.session_id.as_deref() != Some(session) => {
             // The person knows of it, and may let it continue here.
             let note = (!is_noticed(facts, RESUME_OFFERED))
@@ -65,11 +72,14 @@ pub(super) fn offer_resume(facts: &Facts<'_>) -> Verdict {
         return Verdict::silent("it was said in three sessions");
     }
     let Some(cycle) = &standing.cycle else { return Verdict::silent("the cycle is not known") };
-    let (to_model, to_user) = if state.status == CycleStatus::Stopped {
-        stopped_texts(facts, cycle, state)
-    } else {
-        left_behind_texts(facts, cycle, state)
+    let (mut to_model, to_user) = match state.status {
+        CycleStatus::Stopped => stopped_texts(facts, cycle, state),
+        CycleStatus::Failed => failed_texts(facts, cycle, state),
+        _ => left_behind_texts(facts, cycle, state, standing.unverified.as_ref()),
     };
+    if let Some(changes) = &standing.unverified {
+        let _ = write!(to_model, " Not verified there: {}.", words::not_verified(Lang::En, changes));
+    }
     let when_said = vec![
         Effect::mark(SessionMark::Notice(RESUME_OFFERED.to_owned())),
         Effect::Cycle(effect::Effect::ResumeTold { project: stage_project(facts) }),
@@ -130,8 +140,27 @@ fn stopped_texts(facts: &Facts<'_>, cycle: &Cycle, state: &CycleState) -> (Strin
     (to_model, words::waits(facts.lang, state, &done, facts.now))
 }
 
+/// Texts for the model and the person. The reason is free text: the model gets it only if it asks.
+fn failed_texts(facts: &Facts<'_>, cycle: &Cycle, state: &CycleState) -> (String, String) {
+    let to_model = format!(
+        "According to .claude/{STATE_FILE}, the cycle {} of this project has failed at stage {}. Done: {}. `tidegate cycle resume` begins \
+         that stage again in this session, if the person wants it.",
+        state.cycle,
+        state.stage,
+        join_or_nothing(&ended_stages(cycle, state)),
+    );
+    let why = state.stopped_reason.as_deref().unwrap_or("?");
+    let why = shorten_reason(&words::failure(facts.lang, why, state.most_findings()));
+    (to_model, words::failed_before(facts.lang, state, &why, facts.now))
+}
+
 /// Texts for the model and the person.
-fn left_behind_texts(facts: &Facts<'_>, cycle: &Cycle, state: &CycleState) -> (String, String) {
+fn left_behind_texts(
+    facts: &Facts<'_>,
+    cycle: &Cycle,
+    state: &CycleState,
+    unverified: Option<&ChangeSet>,
+) -> (String, String) {
     let (at, of) = (cycle.position(&state.stage).unwrap_or_default(), cycle.stages.len());
     let done = ended_stages(cycle, state);
     let to_model = format!(
@@ -142,5 +171,5 @@ fn left_behind_texts(facts: &Facts<'_>, cycle: &Cycle, state: &CycleState) -> (S
         at + 1,
         join_or_nothing(&done),
     );
-    (to_model, words::left(facts.lang, state, at + 1, of, facts.now))
+    (to_model, words::left(facts.lang, state, (at + 1, of), unverified, facts.now))
 }

@@ -5,6 +5,7 @@ use crate::feature::cycle::state::OUT_OF_CONTEXT;
 use crate::feature::cycle::{ActiveStage, Cycle, CycleDamage, CycleState, CycleStatus, StageStart};
 use crate::feature::facts::Steps;
 use crate::feature::marks::Marks;
+use crate::feature::verification::work::ChangeSet;
 use crate::time::Millis;
 
 /// A running stage causes events all the time. After this much silence the session waits for a person or is gone, and
@@ -57,6 +58,8 @@ pub struct CycleStanding {
     pub min_left: Vec<u64>,
     /// The session that it steers is gone. Determined only when another session begins.
     pub owner_gone: bool,
+    /// What another session with this cycle left unverified. Determined only when a session begins.
+    pub unverified: Option<ChangeSet>,
     pub origin: CycleOrigin,
     pub evidence: StageEvidence,
     /// What is owed in the project before a stage that publishes.
@@ -84,6 +87,7 @@ impl CycleStanding {
             cycle,
             min_left: Vec::new(),
             owner_gone: false,
+            unverified: None,
             origin: CycleOrigin::Here,
             evidence,
             consent: Consent::default(),

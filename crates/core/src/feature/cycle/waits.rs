@@ -130,12 +130,15 @@ pub(super) fn has_declined(facts: &Facts<'_>, stage: &ActiveStage) -> bool {
     is_noticed(facts, &notice(DECLINED, stage))
 }
 
-/// Claude ended the turn again. The person learns once per stage why nothing follows.
+/// Claude ended the turn again. The person learns why nothing follows: once per stage, and once after each word of theirs.
 pub(super) fn leave_waiting(facts: &Facts<'_>, stage: &ActiveStage, missing: &[Missing]) -> Verdict {
     let mut verdict = pause_cycle(stage, "the stage is not done, and a stop was blocked for it");
-    tell_once(facts, &mut verdict, notice(NOT_DONE, stage), 50, || {
-        words::stage_not_done(facts.lang, stage, missing)
-    });
+    let notice = notice(NOT_DONE, stage);
+    if stage.urged || !is_noticed(facts, &notice) {
+        let told = [Effect::mark(SessionMark::Notice(notice)), Effect::mark(Mark::WaitTold)];
+        let text = words::stage_not_done(facts.lang, stage, missing);
+        verdict.says.push(Say { when_said: told.into(), ..tell_person(text, 50) });
+    }
     verdict
 }
 
@@ -177,14 +180,19 @@ pub(super) fn report_replaced(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict
     }
 }
 
+/// Fit for a message to a person.
+pub(super) fn shorten_reason(why: &str) -> String {
+    sanitize_line(first_chars(why, MAX_REASON_CHARS)).trim().to_owned()
+}
+
 /// `tidegate cycle fail` only answers its caller.
 pub(super) fn report_failure(facts: &Facts<'_>, stage: &ActiveStage, why: &str) -> Verdict {
-    let why = sanitize_line(first_chars(why, MAX_REASON_CHARS));
+    let why = shorten_reason(why);
     let owed = change_consent(facts, ConsentChange::Owe(Owed::Failed { stage: stage.stage.clone() }));
     // Other tools also write that it failed.
-    let failed = [Effect::mark(Mark::StageFailed(why.trim().to_owned())), Effect::mark(Mark::StageLeft)];
+    let failed = [Effect::mark(Mark::StageFailed(why.clone())), Effect::mark(Mark::StageLeft)];
     Verdict {
-        says: vec![tell_person(words::failed(facts.lang, stage, why.trim()), 60)],
+        says: vec![tell_person(words::failed(facts.lang, stage, &why), 60)],
         effects: owed.into_iter().chain(failed).collect(),
         ..Verdict::silent("the stage failed")
     }

@@ -8,6 +8,8 @@ use super::state::{STATE_FILE, STILL_OPEN};
 use super::success::Missing;
 use super::waiting::Waiting;
 use super::{ActiveStage, CycleDamage, CycleState, CycleStatus};
+use crate::feature::verification::words::failed_since;
+use crate::feature::verification::work::ChangeSet;
 use crate::meter::short_tokens;
 use crate::text::lang::Lang;
 use crate::time::{Millis, describe_age};
@@ -377,6 +379,21 @@ pub(super) fn failed(lang: Lang, stage: &ActiveStage, why: &str) -> String {
     }
 }
 
+/// In an earlier session. The reason is made safe by the caller.
+pub(super) fn failed_before(lang: Lang, state: &CycleState, why: &str, now: Millis) -> String {
+    let (CycleState { cycle, stage, .. }, age) = (state, age_of(lang, state, now));
+    match lang {
+        Lang::En => format!(
+            "Tidegate: {cycle} has failed at stage {stage}{age}: {why}. Start that stage again with `/dev-cycle`, or drop it with \
+             `tidegate cycle abandon`."
+        ),
+        Lang::Ja => format!(
+            "Tidegate: {cycle} はステージ {stage} で失敗して止まっています{age}（{why}）。そのステージからやり直すには `/dev-cycle`、やめるには \
+             `tidegate cycle abandon` を実行してください。"
+        ),
+    }
+}
+
 /// An agent gave the cycle up.
 pub(super) fn dropped(lang: Lang, cycle: &str, stage: &str) -> String {
     match lang {
@@ -485,17 +502,40 @@ pub(super) fn overtaken(lang: Lang, stage: &ActiveStage, state: &CycleState) -> 
 }
 
 /// A cycle of this project was left in the middle of a stage.
-pub(super) fn left(lang: Lang, state: &CycleState, number: usize, of: usize, now: Millis) -> String {
+pub(super) fn left(
+    lang: Lang,
+    state: &CycleState,
+    (number, of): (usize, usize),
+    unverified: Option<&ChangeSet>,
+    now: Millis,
+) -> String {
     let (CycleState { cycle, stage, .. }, age) = (state, age_of(lang, state, now));
-    match lang {
-        Lang::En => format!(
+    let left = unverified.map(|changes| not_verified(lang, changes));
+    match (lang, left) {
+        (Lang::En, Some(left)) => format!(
+            "Tidegate: {cycle} is at stage {stage} ({number} of {of}) in another session{age}, and {left}. Continue it here with \
+             `/dev-cycle`, or drop it with `tidegate cycle abandon`."
+        ),
+        (Lang::Ja, Some(left)) => format!(
+            "Tidegate: {cycle} は別のセッションで、ステージ {number}/{of}（{stage}）の途中です{age}。{left}。続けるには `/dev-cycle`、\
+             やめるには `tidegate cycle abandon` を実行してください。"
+        ),
+        (Lang::En, None) => format!(
             "Tidegate: {cycle} is at stage {stage} ({number} of {of}) in a session that ended or was silent for an hour{age}. Continue \
              it here with `/dev-cycle`, or drop it with `tidegate cycle abandon`."
         ),
-        Lang::Ja => format!(
+        (Lang::Ja, None) => format!(
             "Tidegate: {cycle} は、終了したか1時間動きのないセッションで、ステージ {number}/{of}（{stage}）の途中です{age}。続けるには \
              `/dev-cycle`、やめるには `tidegate cycle abandon` を実行してください。"
         ),
+    }
+}
+
+/// A clause: what a session left unverified.
+pub fn not_verified(lang: Lang, changes: &ChangeSet) -> String {
+    match changes.failure() {
+        Some(_) => failed_since(lang, changes),
+        None => missing(lang, &Missing::Check(changes.list_files())),
     }
 }
 

@@ -391,6 +391,36 @@ impl ChangeSet {
         self.away || self.elsewhere
     }
 
+    /// The same work in another session that continues it, with that session's own. What the person and the model heard of it
+    /// there is not known here.
+    #[must_use]
+    pub fn continued_with(self, own: Option<&ChangeSet>) -> ChangeSet {
+        let (held, prompted, ran, told, asked) = <_>::default();
+        let mut all = ChangeSet { held, prompted, ran, told, asked, ..self };
+        let Some(own) = own else { return all };
+        all.began = all.began.min(own.began);
+        all.last = all.last.max(own.last);
+        // A check of one session need not have read the edits of the other.
+        (all.checked, all.proved, all.tested) = (Kinds::NONE, Vec::new(), Vec::new());
+        (all.hidden, all.uncounted) = (own.hidden.clone(), own.uncounted.clone());
+        (all.away, all.elsewhere) = (own.away, own.elsewhere);
+        all.committed |= own.committed;
+        all.removed |= own.removed;
+        let new: Vec<&String> = own.files.iter().filter(|file| !all.files.contains(file)).collect();
+        let (kept, counted) = new.split_at(new.len().min(FILES_KEPT.saturating_sub(all.files.len())));
+        let hashes = counted.iter().map(|file| hash_short(file.as_bytes())).chain(own.others.iter().copied());
+        all.files.extend(kept.iter().map(|file| (*file).clone()));
+        for hash in hashes {
+            if all.others.len() < OTHERS_KEPT && !all.others.contains(&hash) {
+                all.others.push(hash);
+            }
+        }
+        for failed in &own.failed {
+            all.fail(failed.clone());
+        }
+        all
+    }
+
     /// Without edits that were taken back. `None` if nothing is left.
     #[must_use]
     pub(super) fn without_undone(mut self, undone: &[String]) -> Option<ChangeSet> {
@@ -571,5 +601,30 @@ mod tests {
         assert_eq!(changes.count(), 7);
         assert_eq!(changes.list_files(), "src/0.rs, src/1.rs, src/2.rs, src/3.rs, src/4.rs and 2 more");
         assert_eq!((changes.began, changes.last), (Millis(0), Millis(8)));
+    }
+
+    #[test]
+    fn work_that_another_session_continues_stays_unverified() {
+        let failed = CheckFailure {
+            kind: CheckKind::Test,
+            at: Millis(5),
+            seen: Millis(5),
+            opens: true,
+            scope: CheckScope::default(),
+            line: "npm test".into(),
+            check: String::new(),
+        };
+        let mut left = ChangeSet { held: 1, told: true, ..ChangeSet::default() };
+        left.add(&edit("src/a.js", 1));
+        left.fail(failed);
+        let alone = left.clone().continued_with(None);
+        assert_eq!((alone.list_files().as_str(), alone.held, alone.told), ("src/a.js", 0, false));
+        assert_eq!(alone.failure().and_then(CheckFailure::shown), Some("npm test"));
+        let mut own = ChangeSet { checked: Kinds::TEST, ..ChangeSet::default() };
+        own.add(&edit("src/a.js", 8));
+        own.add(&edit("src/b.js", 9));
+        let both = left.continued_with(Some(&own));
+        assert_eq!((both.list_files().as_str(), both.last), ("src/a.js, src/b.js", Millis(9)));
+        assert_eq!((both.passed(), both.failed.len()), (Kinds::NONE, 1));
     }
 }

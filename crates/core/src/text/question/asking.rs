@@ -6,13 +6,15 @@
 use super::phrases::{Cue, cue};
 use super::sentences::{Language, Sentence, read_sentences};
 use super::{last_chars, needs_answer};
+use crate::text::wrapped::join_lines;
 
 /// Closing sentences in which a request counts.
 const CLOSING: usize = 3;
 
 pub fn asks_person(message: &str) -> bool {
     let end = last_chars(message);
-    ends_with_question(end) || needs_answer(end) || requests_word(end)
+    let joined = || join_lines(end).is_some_and(|joined| requests_word(&joined));
+    ends_with_question(end) || needs_answer(end) || requests_word(end) || joined()
 }
 
 /// With or without a list of choices after the question.
@@ -102,14 +104,14 @@ static DECIDES: Cue = cue(
 /// Requests whatever else the sentence says.
 static ENGLISH_PLAIN: Cue = cue(
     1,
-    " over to you | reply with | answer with | respond with | you decide | you choose | decision is yours | choice is yours | up to you to \
+    "^ pick one | ^ choose one | from you $| until you respond | until i hear | paused for | over to you | reply with | answer with | respond with | you decide | you choose | decision is yours | choice is yours | up to you to \
      | green light | blocked on you | check with you | say so | tell me your | let me have your | kindly confirm | i ask first | i have to ask \
      | i must ask | a yes from you | the go-ahead from you ",
 );
 
 static JAPANESE_PLAIN: Cue = cue(
     1,
-    "その旨を|と返して|と答えて|と返信|で答えて|一言お願い|一言ください|番号で|どちらかを選|結論をください|ご決定|が決めるべき|が決めることでは|もらうまで|いただくまで\
+    "^ご確認ください|その旨を|と返して|と答えて|と返信|で答えて|一言お願い|一言ください|番号で|どちらかを選|結論をください|ご決定|が決めるべき|が決めることでは|もらうまで|いただくまで\
      |もらえたら|もらったら|が出たら|が出れば|合図があ|相談です|質問は|質問です|聞かせて|てほしいです|聞きたいです|知りたいです|もらいたい|いただきたい|もらう必要|いただく必要",
 );
 
@@ -185,6 +187,12 @@ mod tests {
             "監査は終わりました。出荷の承認をお願いします。",
             "Which schema shall I use?",
             "Ship it?",
+            "Pick one: A or B.",
+            "I need the API key from you.",
+            "I'll hold until you respond.",
+            "Paused for review.",
+            "監査が終わりました。ご確認ください。",
+            "The audit is over. I am waiting for\nyour confirmation.",
             "新しいスキーマを使いますか。",
             "Which one?\n\n1. The new one\n   It is faster.\n2. The old one",
         ] {

@@ -3,7 +3,9 @@
 //!
 //! Only plain words count. "We did not ship it" reports, and "must not release the lock" is about code.
 
-use super::sentences::{Language, Sentence, read_sentences, spoken_sentence};
+use super::sentences::{Language, Sentence, read_sentences, spoken_sentence, spoken_sentences};
+use crate::text::japanese::is_any_kanji;
+use crate::text::wrapped::join_lines;
 use crate::text::word_list::{Words, among};
 
 /// Forms that always mean the work.
@@ -135,7 +137,13 @@ const REMAINS: Words = "remain remains remaining open unresolved unfixed outstan
 const NONE: Words = "no none zero 0 nothing without resolved fixed closed";
 
 /// Verdicts against it, as words in a row.
-const VERDICTS: [&str; 13] = [
+const VERDICTS: [&str; 19] = [
+    " verdict reject ",
+    " release blocked ",
+    " release is blocked ",
+    " showstopper ",
+    " show-stopper ",
+    " showstoppers ",
     " no-go ",
     " is a release blocker ",
     " is a blocker ",
@@ -164,19 +172,52 @@ fn condemns_english(sentence: &str) -> bool {
         has("shipping releasing merging deploying") && has("dangerous unsafe risky irresponsible reckless");
     let unfixed = has("couldn't cannot can't not") && has("fix") && has(SEVERE);
     let verdict = VERDICTS.iter().any(|verdict| sentence.contains(verdict));
-    verdict && !has("no none without not")
-        || !has(NONE) && has(SEVERE) && has(REMAINS)
+    let severe = has(SEVERE) || sentence.contains(" high severity ");
+    let is_not_fixed = NOT_FIXED.iter().any(|words| sentence.contains(words));
+    verdict && !has("no none nothing neither without not")
+        || sentence.contains(" verdict no go ")
+        || !has(NONE) && severe && has(REMAINS)
+        || severe && is_not_fixed && !has("no none nothing")
+        || counts_open(&words)
+        || is_not_ready(&words)
         || dangerous
         || unfixed
 }
 
+const NOT_FIXED: [&str; 5] = [" not fixed ", " isn't fixed ", " not been fixed ", " not resolved ", " unfixed "];
+
+/// "Open findings: 2", "Two findings remain open."
+fn counts_open(words: &[&str]) -> bool {
+    let has = |list: Words| words.iter().any(|word| among(list, word));
+    let is_count = |word: &&str| {
+        word.parse::<u64>().is_ok_and(|count| count > 0)
+            || among("one two three four five six seven eight nine ten several some many", word)
+    };
+    has("finding findings issues vulnerabilities bugs problems")
+        && has("remain remains open unresolved unfixed outstanding")
+        && words.iter().any(is_count)
+        && !has(NONE)
+}
+
+/// "This is not ready."
+fn is_not_ready(words: &[&str]) -> bool {
+    let of_work = |word: &str| among("this it that work change changes code branch release", word);
+    let words = words.strip_suffix(&["yet"]).unwrap_or(words);
+    matches!(words, [.., of, "is" | "are", "not", "ready"] | [.., of, "isn't" | "aren't", "ready"] if of_work(of))
+}
+
 fn condemns_japanese(sentence: &str) -> bool {
-    let is_settled =
-        ["ません", "ない", "0件", "なし", "解消", "修正済"].iter().any(|settled| sentence.contains(settled));
+    // Not "10件".
+    let is_none = sentence.match_indices("0件").any(|(at, _)| !sentence[..at].ends_with(|c: char| c.is_ascii_digit()));
+    let is_settled = is_none
+        || ["ません", "ない", "なし", "解消", "修正済"].iter().any(|settled| sentence.contains(settled));
     let is_severe = SEVERE_JA.iter().any(|word| sentence.contains(word));
     let (verdicts, remains) = VERDICTS_JA.split_at(4);
+    let is_open = ["未解決の", "未対応の", "未修正の"].iter().any(|word| sentence.contains(word));
+    let is_defect = ["バグ", "問題", "欠陥", "不具合", "脆弱性", "指摘"].iter().any(|word| sentence.contains(word));
+    let is_there = ["があります", "が見つかりました", "があり、"].iter().any(|end| sentence.contains(end));
     !is_settled
-        && (verdicts.iter().any(|verdict| sentence.contains(verdict))
+        && (is_open && sentence.contains('件') || is_severe && is_defect && is_there || verdicts.iter().any(|verdict| sentence.contains(verdict))
             || is_severe && remains.iter().any(|word| sentence.contains(word)))
 }
 
@@ -209,7 +250,13 @@ fn advises_japanese(sentence: &str) -> bool {
         && !NO_ADVICE_JA.iter().any(|none| sentence.contains(none))
 }
 
-const UNFINISHED: [&str; 14] = [
+const UNFINISHED: [&str; 20] = [
+    " could not run the tests ",
+    " couldn't run the tests ",
+    " unable to run the tests ",
+    " have not reviewed ",
+    " haven't reviewed ",
+    " not reviewed yet ",
     " could not finish ",
     " couldn't finish ",
     " not finished yet ",
@@ -238,6 +285,10 @@ const UNFINISHED_JA: [&str; 8] = [
 
 /// The sentence in which a message says that the work asked for is not finished: "Step 1 of 5 is done, 2 to 5 remain."
 pub fn find_unfinished(message: &str) -> Option<String> {
+    unfinished_in(message).or_else(|| unfinished_in(&join_lines(message)?))
+}
+
+fn unfinished_in(message: &str) -> Option<String> {
     let (language, sentences) = read_sentences(message);
     let at = sentences.iter().position(|sentence| {
         let text = sentence.text.to_lowercase();
@@ -248,6 +299,9 @@ pub fn find_unfinished(message: &str) -> Option<String> {
     })?;
     spoken_sentence(message, at)
 }
+
+/// Before the numbers: "Reviewed 2 of 7 files."
+const DID: Words = "reviewed audited converted migrated finished completed ported checked";
 
 /// "2 of 7 files are converted."
 fn counts_less(sentence: &str) -> bool {
@@ -261,12 +315,17 @@ fn counts_less(sentence: &str) -> bool {
     words.windows(3).enumerate().any(|(at, part)| {
         let counted =
             part[1] == "of" && number(part[0]).zip(number(part[2])).is_some_and(|(some, all)| some < all);
-        counted && is_progress(at)
+        let did = at.checked_sub(1).is_some_and(|before| among(DID, words[before]));
+        counted && (did || is_progress(at))
     })
 }
 
-/// The sentence that forbids to publish, as it was written; else the one that advises against it.
+/// The sentence that forbids to publish, as it was written; else the one that advises against it. A sentence may go on over lines.
 pub fn find_prohibition(message: &str) -> Option<String> {
+    prohibition_in(message).or_else(|| prohibition_in(&join_lines(message)?))
+}
+
+fn prohibition_in(message: &str) -> Option<String> {
     let (language, sentences) = read_sentences(message);
     let forbids = |sentence: &Sentence| match language {
         // A Japanese message may have English sentences.
@@ -286,12 +345,20 @@ pub fn find_prohibition(message: &str) -> Option<String> {
                 Language::English => advises_english(&sentence.text),
             }
     };
-    let at = sentences.iter().position(forbids).or_else(|| sentences.iter().position(advises))?;
-    spoken_sentence(message, at)
+    let at = sentences.iter().position(forbids).or_else(|| sentences.iter().position(advises));
+    match at {
+        Some(at) => spoken_sentence(message, at),
+        // A few Japanese words without any hiragana.
+        None if language == Language::English && message.chars().any(is_any_kanji) => {
+            let is_against = |said: &String| condemns_japanese(said) || forbids_japanese(said);
+            spoken_sentences(message).into_iter().find(is_against)
+        }
+        None => None,
+    }
 }
 
 fn forbids_english(sentence: &str) -> bool {
-    if [" no longer ", " nothing "].iter().any(|settled| sentence.contains(settled)) {
+    if [" no longer ", " nothing ", " fixed now "].iter().any(|settled| sentence.contains(settled)) {
         return false;
     }
     let words: Vec<&str> = sentence.trim_start_matches('^').split_whitespace().collect();
@@ -358,6 +425,24 @@ mod tests {
             "Shipping this as is would be dangerous.",
             "The audit found a critical security hole that I could not fix.",
             "重大な脆弱性が2件残っています。リリース不可です。",
+            "The critical finding is not fixed.",
+            "A high severity issue is open.",
+            "Open findings: 2",
+            "Two findings remain open.",
+            "This is not ready.",
+            "Verdict: reject",
+            "Verdict: no go",
+            "Release blocked by the missing migration.",
+            "Showstopper: the login accepts any password.",
+            "出荷不可",
+            "監査結果: 不合格",
+            "未解決の指摘が2件",
+            "未解決の指摘が10件あります。",
+            "致命的なバグがあります。",
+            "The key is in the repository, so it must\nnot be shipped before it is repaired.",
+            "Two problems. My advice: do not\nship it",
+            "Critical\nfindings remain.",
+            "The branch is not ready to be\nreleased",
         ] {
             assert!(find_prohibition(message).is_some(), "{message}");
         }
@@ -427,6 +512,10 @@ mod tests {
             "I could not finish: the API is missing.",
             "Half of it works; the rest I did not build.",
             "I have not run the tests.",
+            "Reviewed 2 of 7 files.",
+            "I could not run the tests.",
+            "I have not reviewed half of the files yet.",
+            "Only 2 of 7 files\nare converted.",
             "実装は途中です。残りは未着手です。",
         ] {
             assert!(find_unfinished(message).is_some(), "{message}");
@@ -447,6 +536,12 @@ mod tests {
         for message in [
             "",
             "Ready to ship.",
+            "All findings are fixed. Nothing blocks the release.",
+            "The old report said \"must not be shipped\"; that is fixed now.",
+            "Open findings: 0",
+            "All two critical findings are fixed, none is open.",
+            "The client waits while the cache is not ready.",
+            "未解決の指摘は0件です。",
             "No critical findings remain.",
             "Both critical findings were fixed; none is left open.",
             "The three remaining findings are cosmetic.",

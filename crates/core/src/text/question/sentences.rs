@@ -40,11 +40,15 @@ pub(super) fn read_sentences(text: &str) -> (Language, Vec<Sentence>) {
 
 /// The sentence at this place of [`read_sentences`], as it was written. Read again: few messages are quoted.
 pub(super) fn spoken_sentence(text: &str, at: usize) -> Option<String> {
+    spoken_sentences(text).into_iter().nth(at)
+}
+
+pub(super) fn spoken_sentences(text: &str) -> Vec<String> {
     let mut spoken = Vec::new();
     for line in prose_lines(text) {
         split_line(&spoken_part(line), |sentence, _| spoken.push(sentence.to_owned()));
     }
-    spoken.into_iter().nth(at)
+    spoken
 }
 
 /// Lines that are neither code nor a quotation.

@@ -13,7 +13,7 @@ use tidegate_core::feature::marks::{Mark, SessionMark};
 use tidegate_core::feature::verdict::Effect;
 use tidegate_core::feature::verification::checks::{CheckScope, Kinds};
 use tidegate_core::feature::verification::marks::Mark as VerificationMark;
-use tidegate_core::feature::verification::work::BackgroundCheck;
+use tidegate_core::feature::verification::work::{BackgroundCheck, ChangeSet};
 use tidegate_core::settings::value::Value;
 use tidegate_core::time::Millis;
 
@@ -270,7 +270,13 @@ fn file(cell: &str) -> Known<String> {
             r#""status": "stopped", "stopped_reason": "context_budget", "skipped_stages": ["audit", "ship", "retrospective"],
                "left_tokens": 43000, "needed_tokens": 100000"#,
         ),
-        "another session's" | "another session's, gone" => running("audit").replace("\"s\"", "\"t\""),
+        "another session's" | "another session's, gone" | "another session's, not verified, gone" => {
+            running("audit").replace("\"s\"", "\"t\"")
+        }
+        "failed in another session" => {
+            let failed = r#""status": "failed", "stopped_reason": "the build is red""#;
+            with(failed).replace("\"s\"", "\"t\"")
+        }
         other => panic!("no such file: {other}"),
     })
 }
@@ -283,6 +289,9 @@ impl Draft {
             |project| project == "/p",
         );
         standing.origin = self.origin;
+        let unverified = self.file.as_ref().filter(|file| file.contains("not verified"));
+        standing.unverified =
+            unverified.map(|_| ChangeSet { files: vec!["src/a.rs".into()], ..ChangeSet::default() });
         standing.owner_gone = self.file.as_ref().is_some_and(|file| file.ends_with(", gone"));
         if let (Ok(state), Some(cycle)) = (&mut standing.state, &mut standing.cycle) {
             let stages = 0..cycle.stages.len();
@@ -562,6 +571,8 @@ fn what(case: &mut Situation, cell: &str) {
             let file = match start {
                 "stopped, at a start" => "stopped",
                 "stopped by another tool, at a start" => "stopped by another tool",
+                "failed before, at a start" => "failed in another session",
+                "left, not verified, at a start" => "another session's, not verified, gone",
                 _ => "another session's, gone",
             };
             event(case, "startup");
