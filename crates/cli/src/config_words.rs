@@ -67,7 +67,8 @@ const FAULTS: [(&str, &str); 20] = [
 ];
 
 /// English around a name (`*`), and the same in Japanese. Longer ones come first.
-const PARTS: [(&str, &str); 52] = [
+const PARTS: [(&str, &str); 53] = [
+    (" is left out of the list of *: ", " は*のリストから除きました。"),
     (" does not fit in a list of *: ", " は*のリストに入れられません。"),
     (" does not fit in a list of ", " を入れられないリストです: "),
     (" does not fit: use one of ", " は使えません。次のいずれかを使ってください: "),

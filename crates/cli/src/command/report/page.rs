@@ -113,7 +113,7 @@ fn in_words(tally: &Tally) -> Bilingual {
     }
     if tally.is_void() {
         return both!(
-            "{policy} {en}, and Claude followed only {followed} of {settled} times. If you do not need it: \
+            "{policy} {en}, and the agent followed only {followed} of {settled} times. If you do not need it: \
              `tidegate off {policy}`",
             "{policy}: {ja}。応じたのは{settled}回中{followed}回だけです。不要なら `tidegate off {policy}`"
         );

@@ -148,6 +148,9 @@ fn without_newline(text: &str) -> &str {
 fn in_form_of(text: &str, document: &DocumentMut) -> String {
     let mark = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK } else { "" };
     let new = document.to_string().replace("\r\n", "\n");
+    // It ends each line.
+    let new =
+        if text.ends_with('\n') { new.as_str() } else { new.strip_suffix('\n').unwrap_or(new.as_str()) };
     format!("{mark}{}", new.replace('\n', newline_of(text)))
 }
 
