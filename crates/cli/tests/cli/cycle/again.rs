@@ -137,7 +137,10 @@ fn what_the_session_before_left_unverified_stays_so() {
         let _ = play.event("SessionEnd", json!({ "reason": reason }));
         play.session = "s-2";
         let begins = play.event("SessionStart", json!({ "source": "clear" }));
-        assert!(message(&begins).contains("(just now), and `npm test` failed after login.js changed."), "{begins:?}");
+        assert!(
+            message(&begins).contains("(just now), and `npm test` failed after login.js changed."),
+            "{begins:?}"
+        );
         let context = begins.context().unwrap_or_default();
         assert!(
             context.contains("Not verified there: `npm test` failed after login.js changed."),
