@@ -67,7 +67,7 @@ const FAULTS: [(&str, &str); 20] = [
 ];
 
 /// English around a name (`*`), and the same in Japanese. Longer ones come first.
-const PARTS: [(&str, &str); 53] = [
+const PARTS: [(&str, &str); 54] = [
     (" is left out of the list of *: ", " は*のリストから除きました。"),
     (" does not fit in a list of *: ", " は*のリストに入れられません。"),
     (" does not fit in a list of ", " を入れられないリストです: "),
@@ -98,6 +98,7 @@ const PARTS: [(&str, &str); 53] = [
         "名前は文字、数字、`*` だけで書き、空白は使えません。文字数の上限: ",
     ),
     (" characters; ", "; "),
+    ("; the other names count", "。ほかの名前は有効です"),
     (" (tokens left), ", "（残りトークン）、"),
     (" (turns left) or ", "（残りターン）、"),
     (" (a level of a 200k window)", "（200k のうち使った割合）"),

@@ -540,7 +540,7 @@ fn what_is_wrong_within_sections_is_said() {
         ),
         (
             "[tools]\nwriters = [\"Write\"]\n",
-            "2: `tools.writers`: \"Write\" is left out of the list of names of MCP tools: it does not begin with `mcp__`",
+            "2: `tools.writers`: \"Write\" is left out of the list of names of MCP tools: it does not begin with `mcp__`; the other names count",
         ),
         (
             "[skill_gate.require]\n\"src/[a\" = []\n",

@@ -218,7 +218,7 @@ impl Config {
                     };
                     let (origin, of) = (&assignment.origin, Tool::OF);
                     Some(format!(
-                        "{origin}: `{WRITERS}`: {short} is left out of the list of {of}: {}",
+                        "{origin}: `{WRITERS}`: {short} is left out of the list of {of}: {}; the other names count",
                         wrong(item)?
                     ))
                 })
