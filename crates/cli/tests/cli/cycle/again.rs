@@ -137,7 +137,10 @@ fn what_the_session_before_left_unverified_stays_so() {
         let _ = play.event("SessionEnd", json!({ "reason": reason }));
         play.session = "s-2";
         let begins = play.event("SessionStart", json!({ "source": "clear" }));
-        assert!(message(&begins).contains("(just now), and `npm test` failed after login.js changed."), "{begins:?}");
+        assert!(
+            message(&begins).contains("(just now), and `npm test` failed after login.js changed."),
+            "{begins:?}"
+        );
         let context = begins.context().unwrap_or_default();
         assert!(
             context.contains("Not verified there: `npm test` failed after login.js changed."),
@@ -210,7 +213,8 @@ fn findings_outlive_a_failure() {
     assert!(begins.context().is_some_and(|context| context.contains("has failed at stage audit")));
     refused(&play);
     play.writes("a.js");
-    assert!(play.cycle(&["done", "--metric", "open=0"]).ok().contains("no check passed for a.js"));
+    let done = play.cycle(&["done", "--metric", "open=0"]);
+    assert!(done.ok().contains("check passed for a.js"), "{done:?}");
 }
 
 /// Claude was blocked for it, the person heard of it and says that it continues.

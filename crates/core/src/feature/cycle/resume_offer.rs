@@ -39,8 +39,8 @@ pub(super) fn offer_resume(facts: &Facts<'_>) -> Verdict {
         Err(damage) => return set_aside_damaged(facts, standing, damage, Vec::new()),
     };
     let session = facts.event.session.as_str();
-    let is_failed_elsewhere =
-        standing.origin == CycleOrigin::Here && state.session_id.as_ref().is_some_and(|owner| owner != session);
+    let is_failed_elsewhere = standing.origin == CycleOrigin::Here
+        && state.session_id.as_ref().is_some_and(|owner| owner != session);
     let because = match state.status {
         CycleStatus::Stopped => "a cycle has stopped here",
         CycleStatus::Running if standing.owner_gone => "a cycle was left in the middle of a stage",

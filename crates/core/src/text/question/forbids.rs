@@ -5,8 +5,8 @@
 
 use super::sentences::{Language, Sentence, read_sentences, spoken_sentence, spoken_sentences};
 use crate::text::japanese::is_any_kanji;
-use crate::text::wrapped::join_lines;
 use crate::text::word_list::{Words, among};
+use crate::text::wrapped::join_lines;
 
 /// Forms that always mean the work.
 const SHIPPED: Words = "ship shipped shipping merged deployed published";
@@ -184,7 +184,8 @@ fn condemns_english(sentence: &str) -> bool {
         || unfixed
 }
 
-const NOT_FIXED: [&str; 5] = [" not fixed ", " isn't fixed ", " not been fixed ", " not resolved ", " unfixed "];
+const NOT_FIXED: [&str; 5] =
+    [" not fixed ", " isn't fixed ", " not been fixed ", " not resolved ", " unfixed "];
 
 /// "Open findings: 2", "Two findings remain open."
 fn counts_open(words: &[&str]) -> bool {
@@ -208,16 +209,20 @@ fn is_not_ready(words: &[&str]) -> bool {
 
 fn condemns_japanese(sentence: &str) -> bool {
     // Not "10件".
-    let is_none = sentence.match_indices("0件").any(|(at, _)| !sentence[..at].ends_with(|c: char| c.is_ascii_digit()));
+    let is_none =
+        sentence.match_indices("0件").any(|(at, _)| !sentence[..at].ends_with(|c: char| c.is_ascii_digit()));
     let is_settled = is_none
         || ["ません", "ない", "なし", "解消", "修正済"].iter().any(|settled| sentence.contains(settled));
     let is_severe = SEVERE_JA.iter().any(|word| sentence.contains(word));
     let (verdicts, remains) = VERDICTS_JA.split_at(4);
     let is_open = ["未解決の", "未対応の", "未修正の"].iter().any(|word| sentence.contains(word));
-    let is_defect = ["バグ", "問題", "欠陥", "不具合", "脆弱性", "指摘"].iter().any(|word| sentence.contains(word));
+    let is_defect =
+        ["バグ", "問題", "欠陥", "不具合", "脆弱性", "指摘"].iter().any(|word| sentence.contains(word));
     let is_there = ["があります", "が見つかりました", "があり、"].iter().any(|end| sentence.contains(end));
     !is_settled
-        && (is_open && sentence.contains('件') || is_severe && is_defect && is_there || verdicts.iter().any(|verdict| sentence.contains(verdict))
+        && (is_open && sentence.contains('件')
+            || is_severe && is_defect && is_there
+            || verdicts.iter().any(|verdict| sentence.contains(verdict))
             || is_severe && remains.iter().any(|word| sentence.contains(word)))
 }
 
