@@ -213,7 +213,8 @@ fn findings_outlive_a_failure() {
     assert!(begins.context().is_some_and(|context| context.contains("has failed at stage audit")));
     refused(&play);
     play.writes("a.js");
-    assert!(play.cycle(&["done", "--metric", "open=0"]).ok().contains("no check passed for a.js"));
+    let done = play.cycle(&["done", "--metric", "open=0"]);
+    assert!(done.ok().contains("check passed for a.js"), "{done:?}");
 }
 
 /// Claude was blocked for it, the person heard of it and says that it continues.

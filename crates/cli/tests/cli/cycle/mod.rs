@@ -384,7 +384,8 @@ fn nothing_is_shipped_past_open_findings() {
     // Fixed, audited again, shipped.
     play.prompt("It is fixed, go on.");
     assert_eq!(play.cycle(&["resume", "--json"]).json()["stage"], "audit");
-    assert!(play.held().contains("Invoke the skill `audit`; count the findings"), "the old number is gone");
+    let held = play.held();
+    assert!(held.contains("Invoke the skill `audit`; fix the open finding (1 reported)"), "{held}");
     assert_eq!(play.cycle(&["fix-loop"]).ok(), "Round 1 of 2 in stage audit\n", "its rounds are there again");
     play.finishes("audit");
     let waits = message(&play.stop());
