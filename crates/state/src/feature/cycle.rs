@@ -13,13 +13,16 @@ use tidegate_core::event::{EventKind, SessionId};
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::cycle::consent::{Base, Consent, ConsentChange};
 use tidegate_core::feature::cycle::effect::{CycleStep, Effect};
-use tidegate_core::feature::cycle::standing::{CycleOrigin, CycleStanding, StageEvidence, is_session_live};
+use tidegate_core::feature::cycle::standing::{
+    CycleOrigin, CycleStanding, LeftUnverified, StageEvidence, is_session_live,
+};
 use tidegate_core::feature::cycle::state::{MAX_SESSIONS_TOLD, STATE_FILE};
 use tidegate_core::feature::cycle::{CycleRun, CycleState, DoneWhen, Head, Stage, StageStart, history};
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::marks::ClientProcess;
-use tidegate_core::feature::verification::work::ChangeSet;
+use tidegate_core::feature::verification::words::not_verified;
 use tidegate_core::text::fnv;
+use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
 
 use crate::feature::HookContext;
@@ -237,12 +240,18 @@ pub fn is_foreign(state: &StateDir, found: &CycleState) -> bool {
 }
 
 /// What another session that has the cycle left unverified.
-fn read_unverified(state: &StateDir, standing: &CycleStanding, session: &SessionId) -> Option<ChangeSet> {
+fn read_unverified(
+    state: &StateDir,
+    standing: &CycleStanding,
+    session: &SessionId,
+) -> Option<LeftUnverified> {
     let owner = SessionId::parse(standing.state.as_ref().ok()?.session_id.as_deref()?).ok()?;
     if owner == *session {
         return None;
     }
-    marks::read(&state.session(&owner)).value()?.verification.changes.clone()
+    let marks = marks::read(&state.session(&owner));
+    let left = marks.value()?.verification.changes.as_ref()?;
+    Some(LeftUnverified { en: not_verified(Lang::En, left), ja: not_verified(Lang::Ja, left) })
 }
 
 /// Holds a hash of the state file from elsewhere that a person heard of last.

@@ -4,8 +4,9 @@ use std::process::ExitCode;
 
 use tidegate_core::event::SessionId;
 use tidegate_core::feature::cycle::standing::CycleStanding;
-use tidegate_core::feature::cycle::{ActiveStage, Cycle, CycleRun, CycleState, CycleStatus, words};
+use tidegate_core::feature::cycle::{ActiveStage, Cycle, CycleRun, CycleState, CycleStatus};
 use tidegate_core::feature::facts::Known;
+use tidegate_core::feature::verification::words::not_verified;
 use tidegate_core::feature::verification::work::ChangeSet;
 use tidegate_core::host::Host;
 use tidegate_core::text::lang::Lang;
@@ -181,7 +182,7 @@ pub(super) fn print_begun(
             "セッション {session} で {cycle} のステージ {stage}（{number}/{of}）を始めます。使うスキルは `{skill}` です。"
         ));
         if let Some(left) = unverified {
-            let (en, ja) = (words::not_verified(Lang::En, left), words::not_verified(Lang::Ja, left));
+            let (en, ja) = (not_verified(Lang::En, left), not_verified(Lang::Ja, left));
             page.paragraph(both!(
                 "The session before left this: {en}. Run a check before the stage ends.",
                 "前のセッションが残したもの: {ja}。ステージを終える前に検証を実行してください。"

@@ -5,16 +5,14 @@ use std::fmt::Write as _;
 use crate::feature::cycle::damage::{report_unusable, set_aside_damaged};
 use crate::feature::cycle::effect;
 use crate::feature::cycle::policy::stage_project;
-use crate::feature::cycle::standing::{CycleOrigin, CycleStanding};
+use crate::feature::cycle::standing::{CycleOrigin, CycleStanding, LeftUnverified};
 use crate::feature::cycle::state::{MAX_SESSIONS_TOLD, OUT_OF_CONTEXT, STATE_FILE};
 use crate::feature::cycle::waits::{is_noticed, shorten_reason};
 use crate::feature::cycle::{Cycle, CycleDamage, CycleState, CycleStatus, words};
 use crate::feature::facts::{Facts, Known};
 use crate::feature::marks::SessionMark;
 use crate::feature::verdict::{Audience, Effect, Say, Verdict};
-use crate::feature::verification::work::ChangeSet;
 use crate::meter::short_tokens;
-use crate::text::lang::Lang;
 
 /// A notice that is given once per session.
 pub(super) const RESUME_OFFERED: &str = "cycle waits";
@@ -77,8 +75,8 @@ pub(super) fn offer_resume(facts: &Facts<'_>) -> Verdict {
         CycleStatus::Failed => failed_texts(facts, cycle, state),
         _ => left_behind_texts(facts, cycle, state, standing.unverified.as_ref()),
     };
-    if let Some(changes) = &standing.unverified {
-        let _ = write!(to_model, " Not verified there: {}.", words::not_verified(Lang::En, changes));
+    if let Some(left) = &standing.unverified {
+        let _ = write!(to_model, " Not verified there: {}.", left.en);
     }
     let when_said = vec![
         Effect::mark(SessionMark::Notice(RESUME_OFFERED.to_owned())),
@@ -159,7 +157,7 @@ fn left_behind_texts(
     facts: &Facts<'_>,
     cycle: &Cycle,
     state: &CycleState,
-    unverified: Option<&ChangeSet>,
+    unverified: Option<&LeftUnverified>,
 ) -> (String, String) {
     let (at, of) = (cycle.position(&state.stage).unwrap_or_default(), cycle.stages.len());
     let done = ended_stages(cycle, state);

@@ -5,7 +5,7 @@ use crate::feature::cycle::state::OUT_OF_CONTEXT;
 use crate::feature::cycle::{ActiveStage, Cycle, CycleDamage, CycleState, CycleStatus, StageStart};
 use crate::feature::facts::Steps;
 use crate::feature::marks::Marks;
-use crate::feature::verification::work::ChangeSet;
+use crate::text::lang::Lang;
 use crate::time::Millis;
 
 /// A running stage causes events all the time. After this much silence the session waits for a person or is gone, and
@@ -59,11 +59,27 @@ pub struct CycleStanding {
     /// The session that it steers is gone. Determined only when another session begins.
     pub owner_gone: bool,
     /// What another session with this cycle left unverified. Determined only when a session begins.
-    pub unverified: Option<ChangeSet>,
+    pub unverified: Option<LeftUnverified>,
     pub origin: CycleOrigin,
     pub evidence: StageEvidence,
     /// What is owed in the project before a stage that publishes.
     pub consent: Consent,
+}
+
+/// What a session left unverified, as a clause: "`npm test` failed after login.js changed".
+#[derive(Clone, Debug, PartialEq)]
+pub struct LeftUnverified {
+    pub en: String,
+    pub ja: String,
+}
+
+impl LeftUnverified {
+    pub(super) fn clause(&self, lang: Lang) -> &str {
+        match lang {
+            Lang::En => &self.en,
+            Lang::Ja => &self.ja,
+        }
+    }
 }
 
 impl CycleStanding {

@@ -4,12 +4,11 @@ use super::consent::Owed;
 use super::history::StageCost;
 use super::not_counted::WhyNot;
 use super::one_line::sanitize_line;
+use super::standing::LeftUnverified;
 use super::state::{STATE_FILE, STILL_OPEN};
 use super::success::Missing;
 use super::waiting::Waiting;
 use super::{ActiveStage, CycleDamage, CycleState, CycleStatus};
-use crate::feature::verification::words::failed_since;
-use crate::feature::verification::work::ChangeSet;
 use crate::meter::short_tokens;
 use crate::text::lang::Lang;
 use crate::time::{Millis, describe_age};
@@ -506,11 +505,11 @@ pub(super) fn left(
     lang: Lang,
     state: &CycleState,
     (number, of): (usize, usize),
-    unverified: Option<&ChangeSet>,
+    unverified: Option<&LeftUnverified>,
     now: Millis,
 ) -> String {
     let (CycleState { cycle, stage, .. }, age) = (state, age_of(lang, state, now));
-    let left = unverified.map(|changes| not_verified(lang, changes));
+    let left = unverified.map(|left| left.clause(lang));
     match (lang, left) {
         (Lang::En, Some(left)) => format!(
             "Tidegate: {cycle} is at stage {stage} ({number} of {of}) in another session{age}, and {left}. Continue it here with \
@@ -528,14 +527,6 @@ pub(super) fn left(
             "Tidegate: {cycle} は、終了したか1時間動きのないセッションで、ステージ {number}/{of}（{stage}）の途中です{age}。続けるには \
              `/dev-cycle`、やめるには `tidegate cycle abandon` を実行してください。"
         ),
-    }
-}
-
-/// A clause: what a session left unverified.
-pub fn not_verified(lang: Lang, changes: &ChangeSet) -> String {
-    match changes.failure() {
-        Some(_) => failed_since(lang, changes),
-        None => missing(lang, &Missing::Check(changes.list_files())),
     }
 }
 

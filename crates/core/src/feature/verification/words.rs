@@ -85,6 +85,16 @@ pub(super) fn unverified(lang: Lang, changes: &ChangeSet, check: Option<&str>) -
     }
 }
 
+/// A clause: what a session left unverified.
+pub fn not_verified(lang: Lang, changes: &ChangeSet) -> String {
+    let files = || file_list(lang, changes);
+    match (lang, changes.failure()) {
+        (_, Some(_)) => failed_since(lang, changes),
+        (Lang::En, None) => format!("no check passed for {}", files()),
+        (Lang::Ja, None) => format!("{} が未検証", files()),
+    }
+}
+
 /// Part of a sentence: the check that failed, and when.
 pub fn failed_since(lang: Lang, changes: &ChangeSet) -> String {
     let check = changes.failure().and_then(|failed| failed.shown());

@@ -5,7 +5,7 @@ use tidegate_core::feature::cycle::consent::{ConsentChange, Owed};
 use tidegate_core::feature::cycle::effect::Effect as CycleEffect;
 use tidegate_core::feature::cycle::history::StageCost;
 use tidegate_core::feature::cycle::marks::{DroppedCycle, Mark as CycleMark, Order};
-use tidegate_core::feature::cycle::standing::{CycleOrigin, CycleStanding};
+use tidegate_core::feature::cycle::standing::{CycleOrigin, CycleStanding, LeftUnverified};
 use tidegate_core::feature::cycle::{ActiveStage, Cycle, CycleRun, DoneWhen, Head, MinLeft, Turn, history};
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::knowledge::marks::Mark as KnowledgeMark;
@@ -13,8 +13,10 @@ use tidegate_core::feature::marks::{Mark, SessionMark};
 use tidegate_core::feature::verdict::Effect;
 use tidegate_core::feature::verification::checks::{CheckScope, Kinds};
 use tidegate_core::feature::verification::marks::Mark as VerificationMark;
+use tidegate_core::feature::verification::words::not_verified;
 use tidegate_core::feature::verification::work::{BackgroundCheck, ChangeSet};
 use tidegate_core::settings::value::Value;
+use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
 
 use super::verification::edit;
@@ -290,8 +292,10 @@ impl Draft {
         );
         standing.origin = self.origin;
         let unverified = self.file.as_ref().filter(|file| file.contains("not verified"));
-        standing.unverified =
-            unverified.map(|_| ChangeSet { files: vec!["src/a.rs".into()], ..ChangeSet::default() });
+        standing.unverified = unverified.map(|_| {
+            let left = ChangeSet { files: vec!["src/a.rs".into()], ..ChangeSet::default() };
+            LeftUnverified { en: not_verified(Lang::En, &left), ja: not_verified(Lang::Ja, &left) }
+        });
         standing.owner_gone = self.file.as_ref().is_some_and(|file| file.ends_with(", gone"));
         if let (Ok(state), Some(cycle)) = (&mut standing.state, &mut standing.cycle) {
             let stages = 0..cycle.stages.len();
