@@ -50,6 +50,7 @@ const REASONS: &[(&str, &str)] = &[
     ("a compaction is due now", "今が圧縮の時期です"),
     ("a compaction is due soon", "まもなく圧縮の時期です"),
     ("a config file cannot be read", "読めない設定ファイルがあります"),
+    ("a cycle has failed here", "サイクルがここで失敗しました"),
     ("a cycle has stopped here", "サイクルがここで止まりました"),
     (
         "a cycle waits, and the person does not say that it may continue",
