@@ -37,28 +37,37 @@ fn four_scenes_on_one_screen() {
 #[test]
 fn an_interrupted_demo_leaves_nothing() {
     for signal in ["-INT", "-TERM", "-KILL"] {
-        let sandbox = Sandbox::new();
-        let before = sandbox.everything();
-        let mut command = sandbox.command(&["demo"]);
-        command.process_group(0);
-        let mut running = Running::start(command);
-        running.close();
-        let temporary = sandbox.path().join("tmp");
-        let is_under_way = || {
-            let mut folders = fs::read_dir(&temporary).expect("a folder").flatten();
-            folders.any(|folder| folder.path().join("monday.jsonl").exists())
-        };
-        while !is_under_way() && !running.has_ended() {
-            std::thread::yield_now();
-        }
-        let group = format!("-{}", running.id());
-        let sent = Command::new("kill").args([signal, "--", &group]).status().expect("kill runs");
-        assert!(sent.success(), "{signal}");
-        // Its end is also that of the process that cleans up.
-        let ran = running.end();
-        assert_eq!((ran.code, ran.stdout.as_str()), (None, ""), "{signal}: {ran:?}");
-        assert_eq!(sandbox.everything(), before, "{signal}");
+        // It may be faster than the signal.
+        assert!((0..10).any(|_| is_interrupted_by(signal)), "{signal}");
     }
+}
+
+fn is_interrupted_by(signal: &str) -> bool {
+    let sandbox = Sandbox::new();
+    let before = sandbox.everything();
+    let mut command = sandbox.command(&["demo"]);
+    command.process_group(0);
+    let mut running = Running::start(command);
+    running.close();
+    let temporary = sandbox.path().join("tmp");
+    let is_under_way = || {
+        let mut folders = fs::read_dir(&temporary).expect("a folder").flatten();
+        folders.any(|folder| folder.path().join("monday.jsonl").exists())
+    };
+    while !is_under_way() && !running.has_ended() {
+        std::thread::yield_now();
+    }
+    let group = format!("-{}", running.id());
+    let sent = Command::new("kill").args([signal, "--", &group]).status().expect("kill runs");
+    assert!(sent.success(), "{signal}");
+    // Its end is also that of the process that cleans up.
+    let ran = running.end();
+    assert_eq!(sandbox.everything(), before, "{signal}");
+    if ran.code == Some(0) {
+        return false;
+    }
+    assert_eq!((ran.code, ran.stdout.as_str()), (None, ""), "{signal}: {ran:?}");
+    true
 }
 
 #[test]

@@ -150,13 +150,13 @@ fn report_shows_what_is_heard_and_what_is_not() {
     2 sessions, 22 hook runs
 
     What Tidegate did
-    - verify-stop blocked \"done\" 5 times, and Claude followed only 0 of 5 times. If
-      you do not need it: `tidegate off verify-stop`
-    - context-warning told Claude something once
-    - skill-gate blocked an action 3 times; Claude did what it asked in the same
+    - verify-stop blocked \"done\" 5 times, and the agent followed only 0 of 5 times.
+      If you do not need it: `tidegate off verify-stop`
+    - context-warning told the agent something once
+    - skill-gate blocked an action 3 times; the agent did what it asked in the same
       turn 1 of 3 times, and in a later turn 1 time (median time 14 s)
-    - log-only: skill-gate would have blocked an action 2 times; in 1 of 1 cases
-      Claude did it anyway
+    - log-only: skill-gate would have blocked an action 2 times; in 1 of 1 cases the
+      agent did it anyway
 
     What it cost
     - 8 extra turns, about 142 tokens of context
@@ -172,9 +172,9 @@ fn report_shows_what_is_heard_and_what_is_not() {
     verify-stop          5     0      0        5         0           0     0     0
 
     \"done\": what was asked was done in the same turn. \"later\": in a later turn.
-    \"ignored\": it was not. \"bypassed\": Claude wrote the file through the shell
+    \"ignored\": it was not. \"bypassed\": the agent wrote the file through the shell
     instead. \"overridden\": you switched the policy off first. \"open\": not known yet.
-    \"info\": Tidegate asked Claude for nothing. The columns add up to \"spoke\".
+    \"info\": Tidegate asked the agent for nothing. The columns add up to \"spoke\".
     ");
     let json = sandbox.run(&["report", "--json"]).json();
     assert_eq!(json["policies"][1]["policy"], "skill-gate");
@@ -222,8 +222,8 @@ fn a_block_that_was_satisfied_later_stays_so() {
     approved(&sandbox, &["off", "verify-stop", "--for", "1h"]).ok();
     assert_eq!(outcome_of(vec![(0, stopped(&sandbox, "s"))], &sandbox), "satisfied_later");
     let report = sandbox.run(&["report"]);
-    let words = "verify-stop blocked \"done\" once; Claude did what it asked in the same turn 0 of 1 times, and in a later turn \
-                 1 time (median time 30 s)";
+    let words = "verify-stop blocked \"done\" once; the agent did what it asked in the same turn 0 of 1 times, and in a later \
+                 turn 1 time (median time 30 s)";
     assert!(report.words().contains(words), "{report:?}");
 }
 

@@ -206,7 +206,9 @@ fn read_report(here: &Here, args: &Args) -> Result<FrictionReport, CliError> {
         forecasts.take(record);
         if let Some(id) = record.session.as_ref().filter(|id| !sessions.contains(*id)) {
             sessions.insert(id.clone());
-            *hosts.entry(record.host.clone()).or_default() += 1;
+            // 0.1 wrote no name.
+            let host = if record.host.is_empty() { Host::ClaudeCode.name() } else { &record.host };
+            *hosts.entry(host.to_owned()).or_default() += 1;
         }
         // Runs that kept out of the way did not measure their time.
         micros.extend(Some(record.cost.us).filter(|us| *us > 0));

@@ -57,11 +57,11 @@ pub(super) fn report_page(report: &FrictionReport, days: u64, clock: &LocalClock
         page.paragraph(
             Text::from(both!(
                 "\"done\": what was asked was done in the same turn. \"later\": in a later turn. \"ignored\": it was not. \
-                 \"bypassed\": Claude wrote the file through the shell instead. \"overridden\": you switched the policy off \
-                 first. \"open\": not known yet. \"info\": Tidegate asked Claude for nothing. The columns add up to \"spoke\".",
+                 \"bypassed\": the agent wrote the file through the shell instead. \"overridden\": you switched the policy off \
+                 first. \"open\": not known yet. \"info\": Tidegate asked the agent for nothing. The columns add up to \"spoke\".",
                 "「すぐ」は同じターンで求められたことが済んだ回数、「あとで」はあとのターンで済んだ回数、「無視」は済まなかった回数、\
                  「回避」はシェルで同じファイルに書いた回数、「取消」はその前にポリシーをオフにした回数、「未定」はまだわからない回数、\
-                 「通知」はClaudeに何も求めなかった回数です。合計が「発言」です。"
+                 「通知」はエージェントに何も求めなかった回数です。合計が「発言」です。"
             ))
             .dim(),
         );
