@@ -1,6 +1,7 @@
 //! Numbers of payment cards: whole or in groups, with the first digits of an issuer and a correct last one.
 
 use crate::redact::is_word;
+use crate::redact::kind::MARKER;
 
 /// The shortest number.
 pub(super) const SHORTEST: usize = 13;
@@ -40,7 +41,10 @@ pub(super) fn end_of(bytes: &[u8], start: usize) -> Option<usize> {
     loop {
         match bytes.get(at) {
             Some(digit @ b'0'..=b'9') => {
-                *digits.get_mut(count)? = digit - b'0';
+                // Too many are counted, too: the last group may not belong to the number.
+                if let Some(place) = digits.get_mut(count) {
+                    *place = digit - b'0';
+                }
                 groups[group] += 1;
                 count += 1;
             }
@@ -58,15 +62,13 @@ pub(super) fn end_of(bytes: &[u8], start: usize) -> Option<usize> {
         }
         at += 1;
     }
-    let goes_on = match bytes.get(at) {
-        // `[` begins the marker of what stood there.
-        Some(b'.' | b',') => {
-            bytes.get(at + 1).is_some_and(|next| next.is_ascii_alphanumeric() || *next == b'[')
-        }
-        Some(byte) => is_word(*byte) || matches!(byte, b'/' | b'%' | b'@' | b'+' | b'['),
-        None => false,
-    };
-    let digits = &digits[..count];
+    if separator == Some(b' ') && group > 0 && goes_on(bytes, at) {
+        // The last group begins a word of its own, such as a token.
+        at -= groups[group] + 1;
+        count -= groups[group];
+        group -= 1;
+    }
+    let digits = digits.get(..count)?;
     let shape = &groups[..=group];
     let usual = match shape {
         [4, 6, 5] => matches!(digits, [3, 4 | 7, ..]),
@@ -80,12 +82,23 @@ pub(super) fn end_of(bytes: &[u8], start: usize) -> Option<usize> {
         },
         _ => false,
     };
-    if goes_on || !usual || !has_correct_sum(digits) {
+    if goes_on(bytes, at) || !usual || !has_correct_sum(digits) {
         return None;
     }
     let before = &bytes[..start];
     let fits = if shape.len() == 1 { is_called_card(before) } else { !is_in_a_series(before) };
     fits.then_some(at)
+}
+
+/// What follows belongs to the number.
+fn goes_on(bytes: &[u8], end: usize) -> bool {
+    match &bytes[end..] {
+        // A marker may have replaced digits.
+        [b'.' | b',', next, ..] => next.is_ascii_alphanumeric() || *next == b'[',
+        [b' ', rest @ ..] => rest.starts_with(MARKER.as_bytes()),
+        [byte, ..] => is_word(*byte) || matches!(byte, b'/' | b'%' | b'@' | b'+' | b'['),
+        [] => false,
+    }
 }
 
 fn is_issuer_of_sixteen(digits: &[u8]) -> bool {
