@@ -8,8 +8,7 @@ use crate::workspace;
 
 /// In KiB, from `df`; `None` where it does not say.
 pub fn free_kib(folder: &Path) -> Option<u64> {
-    let told =
-        workspace::read_output(Command::new("df").args(["-k", "--output=avail"]).arg(folder)).ok()?;
+    let told = workspace::read_output(Command::new("df").args(["-k", "--output=avail"]).arg(folder)).ok()?;
     told.lines().nth(1)?.trim().parse().ok()
 }
 

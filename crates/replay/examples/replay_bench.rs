@@ -19,9 +19,11 @@ use tidegate_replay::folder::replay_files;
 use tidegate_replay::report::ReplayReport;
 use tidegate_state::feature::memory::transcript_files;
 
-/// Some years of work.
+/// Some years of work: 2,000 transcripts.
 const MEGABYTES: usize = 5_000;
-const FILES: usize = 2_000;
+
+/// Bytes of a transcript.
+const TRANSCRIPT: usize = 2_500_000;
 
 /// Megabytes a second with two processors, and of memory at the most.
 const SPEED_GOAL: f64 = 100.0;
@@ -41,9 +43,9 @@ fn main() -> io::Result<()> {
     let parent = after("--in").map_or_else(std::env::temp_dir, PathBuf::from);
     let made = MadeFolder::new(&parent)?;
     let progress = Progress::new("written", megabytes as u64 * 1_000_000);
-    for number in 0..FILES {
+    for number in 0..(megabytes * 1_000_000).div_ceil(TRANSCRIPT) {
         let path = made.folder.join(format!("{number:08x}-1111-2222-3333-444455556666.jsonl"));
-        progress.add(write_transcript(&path, number, megabytes * 1_000_000 / FILES)? as u64);
+        progress.add(write_transcript(&path, number, TRANSCRIPT)? as u64);
     }
     let Measured { speed, peak } = measure(&made.folder, json)?;
     drop(made);
@@ -52,7 +54,10 @@ fn main() -> io::Result<()> {
         missed.push(format!("{speed:.0} MB/s, and the goal is {SPEED_GOAL}"));
     }
     if peak.is_some_and(|peak| peak >= MEMORY_GOAL) {
-        missed.push(format!("{:.0} MB of memory, and the goal is below {MEMORY_GOAL}", peak.unwrap_or_default()));
+        missed.push(format!(
+            "{:.0} MB of memory, and the goal is below {MEMORY_GOAL}",
+            peak.unwrap_or_default()
+        ));
     }
     if missed.is_empty() { Ok(()) } else { Err(io::Error::other(missed.join("; "))) }
 }

@@ -1,6 +1,6 @@
 //! Transcripts that no host wrote: damaged at random, and with lines longer than any request. The same ones each time.
 //!
-//! Real transcripts are damaged, too, where their folder is: `TIDEGATE_TRANSCRIPTS`, or the one of `cargo xtask replay-corpus`.
+//! Real transcripts are damaged, too, where their folder is: `TIDEGATE_TEST_TRANSCRIPTS`, or the one of `cargo xtask replay-corpus`.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -98,7 +98,8 @@ fn replay(folder: &Path, threads: usize) -> Replayed {
 fn check_replay(folder: &Path) -> ReplayReport {
     let replayed = replay(folder, 2);
     let files = transcript_files::find(folder).expect("a folder").len();
-    let placed = [replayed.sessions.len(), replayed.of_agents, replayed.other_files, replayed.unreadable.len()];
+    let placed =
+        [replayed.sessions.len(), replayed.of_agents, replayed.other_files, replayed.unreadable.len()];
     assert_eq!(placed.iter().sum::<usize>(), files);
     assert_eq!(replayed.unreadable, []);
     let report = ReplayReport::of(&replayed, None);
@@ -122,8 +123,9 @@ fn made_up() -> Vec<Value> {
     let prompt = |text: &str| json!({"type": "user", "message": {"content": text}});
     let says =
         json!({"type": "assistant", "message": {"id": "m", "content": [{"type": "text", "text": "Done."}]}});
-    let edit =
-        |id: &str| call(id, "Edit", json!({"file_path": "/w/shop/src/a.rs", "old_string": "a", "new_string": "b"}));
+    let edit = |id: &str| {
+        call(id, "Edit", json!({"file_path": "/w/shop/src/a.rs", "old_string": "a", "new_string": "b"}))
+    };
     let edited = |id: &str| result(id, json!({"filePath": "/w/shop/src/a.rs"}));
     let ran = json!({"stdout": "test result: ok. 3 passed; 0 failed", "stderr": "", "interrupted": false});
     vec![
@@ -178,7 +180,7 @@ fn damaged_copies_of_an_invented_transcript_are_replayed() {
 }
 
 fn real_transcripts() -> Option<PathBuf> {
-    let named = std::env::var_os("TIDEGATE_TRANSCRIPTS").map(PathBuf::from);
+    let named = std::env::var_os("TIDEGATE_TEST_TRANSCRIPTS").map(PathBuf::from);
     let next_to = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/transcripts");
     Some(named.unwrap_or_else(next_to)).filter(|folder| folder.is_dir())
 }
@@ -186,7 +188,7 @@ fn real_transcripts() -> Option<PathBuf> {
 #[test]
 fn damaged_copies_of_real_transcripts_are_replayed() {
     let Some(real) = real_transcripts() else {
-        eprintln!("left out: no folder of transcripts; TIDEGATE_TRANSCRIPTS names one");
+        eprintln!("left out: no folder of transcripts; TIDEGATE_TEST_TRANSCRIPTS names one");
         return;
     };
     let mut files = transcript_files::find(&real).expect("a folder");
@@ -235,7 +237,11 @@ fn a_line_of_ten_megabytes_is_read_and_one_of_thirty_three_is_left_out() {
     assert_eq!((report.stops.untested, report.stops.verified), (2, 1));
     write_with_long_line(&folder.path().join(name(1)), 34_700_000);
     let report = check_replay(folder.path());
-    assert_eq!((report.turns, report.left_out.damaged_lines), (2, 1), "the answer that ended the first turn is gone");
+    assert_eq!(
+        (report.turns, report.left_out.damaged_lines),
+        (2, 1),
+        "the answer that ended the first turn is gone"
+    );
 }
 
 #[test]

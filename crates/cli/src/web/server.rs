@@ -259,7 +259,7 @@ async fn live(State(serving): State<Arc<Serving>>) -> Response {
     let news = serving.news.subscribe();
     serving.is_awaited.notify_one();
     let first = journal_size(&serving.here.state.journal(), clock::now());
-    let news = stream::unfold((news, None), async move |(mut news, known)| {
+    let news = stream::unfold((news, first, None), async |(mut news, first, known)| {
         let size = match known {
             None => first,
             Some(known) => loop {
@@ -271,7 +271,7 @@ async fn live(State(serving): State<Arc<Serving>>) -> Response {
             },
         };
         let event: Result<Event, Infallible> = Ok(Event::default().event("news").data(size.to_string()));
-        Some((event, (news, Some(size))))
+        Some((event, (news, first, Some(size))))
     });
     Sse::new(Box::pin(news)).keep_alive(KeepAlive::default()).into_response()
 }

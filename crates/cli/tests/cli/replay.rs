@@ -398,12 +398,9 @@ fn a_hostile_transcript_is_only_text() {
         let mut letters = text.chars();
         letters.all(|letter| letter == '\n' || !letter.is_control() && letter != '\u{202e}')
     };
-    for words in [
-        &["replay"][..],
-        &["replay", "--all"],
-        &["replay", "--set", "context-warning.late=5k"],
-        &["tune"],
-    ] {
+    for words in
+        [&["replay"][..], &["replay", "--all"], &["replay", "--set", "context-warning.late=5k"], &["tune"]]
+    {
         let ran = sandbox.run(words);
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);
         assert!(is_harmless(&ran.stdout) && is_harmless(&ran.stderr), "{words:?}: {:?}", ran.stdout);

@@ -79,10 +79,14 @@ fn planted() -> Sandbox {
     let _ = sandbox.event(&at(json!({ "hook_event_name": "PostToolUse", "tool_name": "Edit", "tool_use_id": "1",
         "tool_input": { "file_path": code, "old_string": "a", "new_string": "b" }, "tool_response": { "filePath": code } })));
     let command = format!("npm test | tail -3 # {HOSTILE}");
-    let _ = sandbox.event(&at(json!({ "hook_event_name": "UserPromptSubmit", "prompt": format!("Never do {HOSTILE}") })));
-    let _ = sandbox.event(&at(json!({ "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_use_id": "2",
+    let _ = sandbox.event(&at(
+        json!({ "hook_event_name": "UserPromptSubmit", "prompt": format!("Never do {HOSTILE}") }),
+    ));
+    let _ = sandbox.event(&at(
+        json!({ "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_use_id": "2",
         "tool_input": { "command": command },
-        "tool_response": { "stdout": HOSTILE, "stderr": "", "interrupted": false } })));
+        "tool_response": { "stdout": HOSTILE, "stderr": "", "interrupted": false } }),
+    ));
     let _ = sandbox.event(&at(
         json!({ "hook_event_name": "Stop", "stop_hook_active": false, "last_assistant_message": HOSTILE }),
     ));

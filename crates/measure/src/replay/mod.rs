@@ -109,7 +109,9 @@ pub(crate) fn run(words: &[&str]) -> Done {
         print::line(&value.to_string());
     } else {
         print::line(&report::write_overview(played.len(), &outcomes));
-        print::line(&format!("the outcomes of `tidegate replay` are the same, at all {compared} ends of turns"));
+        print::line(&format!(
+            "the outcomes of `tidegate replay` are the same, at all {compared} ends of turns"
+        ));
         print::line(&report::write_closing_lines(right, &closed));
         print::line(&report::write_text(part, &all, &agreement, shows));
     }
@@ -174,8 +176,10 @@ fn differences(played: &Played, replayed: &Replayed) -> Vec<String> {
     for session in &replayed.sessions {
         let name = name_of(&session.path);
         let here = played.get(&name).map(|played| played.stops.as_slice()).unwrap_or_default();
-        let ours: Vec<_> =
-            here.iter().map(|end| (end.line, end.outcome.to_string(), end.has_edited, end.is_blocked)).collect();
+        let ours: Vec<_> = here
+            .iter()
+            .map(|end| (end.line, end.outcome.to_string(), end.has_edited, end.is_blocked))
+            .collect();
         let theirs = session.stops.iter();
         let theirs: Vec<_> = theirs
             .map(|stop| (stop.line, stop.outcome.to_string(), stop.has_edited, stop.is_blocked))
@@ -197,8 +201,9 @@ fn differences(played: &Played, replayed: &Replayed) -> Vec<String> {
         }
         let file = session.path.display().to_string();
         let listed = report.session_list.iter().filter(|shown| shown.file == file);
-        let listed: Vec<_> =
-            listed.flat_map(|shown| shown.untested.iter().map(|stop| (stop.line, stop.cause.clone()))).collect();
+        let listed: Vec<_> = listed
+            .flat_map(|shown| shown.untested.iter().map(|stop| (stop.line, stop.cause.clone())))
+            .collect();
         if listed != untested {
             found.push(format!("{name}: {} untested turns, and {} here", listed.len(), untested.len()));
         }
@@ -277,7 +282,8 @@ mod tests {
         let files = find_files(folder.path()).unwrap_or_else(|failure| panic!("{}", failure.text()));
         let mut played = play_files(&files).unwrap_or_else(|failure| panic!("{}", failure.text()));
         assert_eq!(played.keys().collect::<Vec<_>>(), ["a-1.jsonl"]);
-        let replayed = replay_files(&files, &Config::default(), None, &|_| ControlFlow::Continue(())).unwrap();
+        let replayed =
+            replay_files(&files, &Config::default(), None, &|_| ControlFlow::Continue(())).unwrap();
         let report = ReplayReport::of(&replayed, None);
         assert_eq!(compare_with_command(&files, &played).unwrap_or_default(), 3);
         // The turn that only tests changed no code.

@@ -43,8 +43,7 @@ struct Options {
     program: Option<PathBuf>,
 }
 
-const USAGE: &str =
-    "store_bench [--sizes 1000,100000,1000000] [--runs N] [--only TEXT] [--in FOLDER] [--fill N] [--program TIDEGATE]";
+const USAGE: &str = "store_bench [--sizes 1000,100000,1000000] [--runs N] [--only TEXT] [--in FOLDER] [--fill N] [--program TIDEGATE]";
 
 fn main() -> ExitCode {
     match options(std::env::args().skip(1)).and_then(|options| run(&options)) {
@@ -58,7 +57,8 @@ fn main() -> ExitCode {
 
 fn options(mut words: impl Iterator<Item = String>) -> Done<Options> {
     let sizes = vec![1_000, 100_000, 1_000_000];
-    let mut options = Options { sizes, runs: 100, only: String::new(), folder: None, fill: None, program: None };
+    let mut options =
+        Options { sizes, runs: 100, only: String::new(), folder: None, fill: None, program: None };
     while let Some(word) = words.next() {
         let value = words.next().ok_or(USAGE)?;
         let number = |text: &str| text.parse::<usize>().ok().filter(|n| *n > 0).ok_or(USAGE);

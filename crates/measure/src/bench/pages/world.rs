@@ -75,7 +75,8 @@ fn copy_session(
     if has_transcript {
         let text = fs::read_to_string(&one.transcript).while_(one.transcript.display())?;
         // The last reading is another one in each.
-        let text = text.replace(&one.id, &id).replace("122000", &format!("{}", 100_000 + number % 1_000 * 50));
+        let text =
+            text.replace(&one.id, &id).replace("122000", &format!("{}", 100_000 + number % 1_000 * 50));
         let path = one.transcript.with_file_name(format!("{id}.jsonl"));
         fs::write(&path, text.repeat(TWO_MEGABYTES.div_ceil(text.len().max(1)))).while_(path.display())?;
     }
