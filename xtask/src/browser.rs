@@ -17,7 +17,7 @@ const PLAYWRIGHT: &str = "1.65.1";
 const AXE: &str = "4.14.0";
 
 /// An exchange whose texts are scripts, and one in Japanese.
-const ROWS: &str = r#"{"kind":"project","uid":"bp","key":"/bp","name":"browser","created":1,"updated":1}
+const ROWS: &str = r#"{"kind":"project","uid":"bp","key":"@PROJECT@","name":"shop","created":1,"updated":1}
 {"kind":"topic","uid":"bt","project":"bp","title":"<script>window.hacked=1</script>","status":"open","created":2,"updated":2}
 {"kind":"log","uid":"hostile","topic":"bt","title":"<script>window.hacked=2</script>","text":"<img src=x onerror=window.hacked=3>","prompt":"<script>window.hacked=4</script>","answer":"script","source":"relay","at":1790000000000,"updated":1790000000000}
 {"kind":"log","uid":"japanese","topic":"bt","title":"検索の設計を変更","text":"設計を見直した","source":"relay","at":1790000000001,"updated":1790000000001}
@@ -177,13 +177,23 @@ fn with_server(program: &Path, rows: &str, work: impl FnOnce(&Server) -> Done) -
     let home = folder.path().join("home");
     workspace::read_output(alone(program, &home).args(["demo", "--keep"]).arg(&home))?;
     if !rows.is_empty() {
+        // While an agent works on this machine, only rows of the project itself are taken.
+        let project = fs::canonicalize(home.join("shop")).while_("the demo's project")?;
+        let rows = rows.replace("@PROJECT@", &project.to_string_lossy());
         let mut import = alone(program, &home);
-        let import = import.args(["memory", "import"]).stdin(Stdio::piped()).stdout(Stdio::null()).spawn();
+        let import = import
+            .args(["memory", "import"])
+            .current_dir(&project)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn();
         let mut import = import.while_("tidegate memory import")?;
         if let Some(mut stdin) = import.stdin.take() {
             stdin.write_all(rows.as_bytes()).while_("tidegate memory import")?;
         }
-        import.wait().while_("tidegate memory import")?;
+        if !import.wait().while_("tidegate memory import")?.success() {
+            return Err(Failure::new("tidegate memory import refused the rows"));
+        }
     }
     let mut serve = alone(program, &home);
     let serve = serve.args(["serve", "--json"]).current_dir(home.join("shop")).stdout(Stdio::piped()).spawn();

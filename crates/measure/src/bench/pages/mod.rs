@@ -42,6 +42,7 @@ const USAGE: &str = "`cargo xtask bench serve [--sessions N] [--logs N] [--sampl
 
 struct Options {
     sessions: usize,
+    /// Zero for no memory.
     logs: usize,
     samples: usize,
     /// In place of the one as shipped.
@@ -59,6 +60,7 @@ impl Options {
         while let [name, value, others @ ..] = rest {
             match *name {
                 "--sessions" => options.sessions = number(value)?,
+                "--logs" if *value == "0" => options.logs = 0,
                 "--logs" => options.logs = number(value)?,
                 "--samples" => options.samples = number(value)?,
                 "--program" => options.program = Some(PathBuf::from(value)),
@@ -208,6 +210,7 @@ mod tests {
     fn options_are_read() {
         let options = Options::read(&["--sessions", "20", "--logs", "5"]).unwrap();
         assert_eq!((options.sessions, options.logs, options.samples), (20, 5, SAMPLES));
+        assert_eq!(Options::read(&["--logs", "0"]).unwrap().logs, 0);
         assert!(Options::read(&["--sessions", "0"]).is_err());
         assert!(Options::read(&["--sessions"]).is_err());
         assert!(Options::read(&["--pages", "1"]).is_err());

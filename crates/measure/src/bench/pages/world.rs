@@ -43,7 +43,9 @@ impl World {
             "    {sessions} sessions, the newest {transcripts} with transcripts; {} MB of journal",
             JOURNAL / 1_000_000
         ));
-        store::fill(&stage.at("home/.local/share/tidegate"), logs)?;
+        if logs > 0 {
+            store::fill(&stage.at("home/.local/share/tidegate"), logs)?;
+        }
         Ok(World { newest: if sessions > 1 { copied_id(sessions) } else { one.id } })
     }
 }
