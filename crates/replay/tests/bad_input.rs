@@ -16,7 +16,7 @@ use tidegate_state::feature::memory::transcript_files;
 const SEED: u64 = 22;
 
 /// Damaged copies of one transcript.
-const COPIES: usize = 12;
+const COPIES: usize = 5;
 
 /// Of the folder of real ones; larger files would only take longer.
 const MOST_FILES: usize = 40;
