@@ -7,6 +7,7 @@
 
 pub mod failure;
 pub mod print;
+pub mod room;
 pub mod shipped;
 pub mod tools;
 pub mod workspace;

@@ -1,5 +1,5 @@
-//! `cargo xtask long`: checks that take longer than a change should wait for, each selectable, none of them in CI. The soak is in
-//! `crates/measure`; this module has two builds of one commit, and the fuzzer.
+//! `cargo xtask long`: checks that take longer than a change should wait for, each selectable, none of them in CI. The soak and the
+//! benchmarks with goals are in `crates/measure`; this module has two builds of one commit, and the fuzzer.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -21,9 +21,12 @@ pub(crate) fn run(words: &[&str]) -> Done {
         [] => {
             step("two builds of one commit", build_twice)?;
             step("fuzzing", || fuzz(FUZZ_SECONDS, &laws()?))?;
+            step("pages", || crate::measure(&["bench", "serve"]))?;
+            step("replay", || crate::measure(&["bench", "replay"]))?;
             step("soak", || crate::measure(&["soak"]))
         }
         ["soak", ..] => crate::measure(words),
+        ["serve" | "replay", ..] => crate::measure(&[&["bench"], words].concat()),
         ["double"] => build_twice(),
         ["fuzz"] => fuzz(FUZZ_SECONDS, &laws()?),
         ["fuzz", "--seconds", seconds, chosen @ ..] => {
@@ -33,7 +36,7 @@ pub(crate) fn run(words: &[&str]) -> Done {
         }
         ["fuzz", chosen @ ..] => fuzz(FUZZ_SECONDS, &choose(chosen)?),
         _ => Err(Failure::new(format!("cannot read `long {}`", words.join(" ")))
-            .next("`cargo xtask long [soak [--minutes N]|double|fuzz [--seconds N] [LAW…]]`")),
+            .next("`cargo xtask long [soak [--minutes N]|double|fuzz [--seconds N] [LAW…]|serve|replay]`")),
     }
 }
 

@@ -65,13 +65,14 @@ Usage: cargo xtask COMMAND
   eval-search [--misses] [--json] [--fresh | --fresh-2 | --set DIR]
                              recall and rank of the memory's search on the queries of corpus/search, beside a plain BM25;
                              of DIR only the figures are shown
-  long [PART]                what takes longer than a change should wait for; CI leaves it out. Without PART, all three:
+  long [PART]                what takes longer than a change should wait for; CI leaves it out. Without PART, all of it:
     long soak [--minutes N] [--sessions N] [--program FILE]
                              10,000 sessions in an hour, several at once: fails if memory, files or processor time grow, or
                              something is lost
     long double              two builds of this commit in two folders, byte for byte
     long fuzz [--seconds N] [LAW…]
                              each parser under a fuzzer, from the inputs in crates/parser-laws
+    long serve, long replay  the benchmarks of that name below
   recovery                   what survives a compaction on the real client, with and without Tidegate
   bench [--runs N]           times, growth, memory and 32 hooks at once, beside the goals
   bench store [--sizes A,B] [--runs N] [--only TEXT] [--in FOLDER] [--processes]
@@ -80,9 +81,11 @@ Usage: cargo xtask COMMAND
                              pushes, pulls and searches of 500 members with 500,000 logs on one PostgreSQL server
   bench worker [--exchanges N]  how many exchanges the worker stores in a second
   bench replay [--megabytes N] [--in FOLDER] [--of FOLDER]
-                             the replay of 2,000 transcripts with 5 GB, which it makes, or of those in a folder: twice,
-                             with the same numbers
-  bench serve [--sessions N] the first page of `tidegate serve` with 10,000 sessions, and what it reads
+                             the replay of 2,000 transcripts with 5 GB, which it makes and deletes, or of those in a folder:
+                             twice, with the same numbers; fails if it is too slow or takes too much memory
+  bench serve [--sessions N] [--logs N] [--samples N] [--program FILE]
+                             pages of `tidegate serve` with 10,000 sessions and a million logs, and its cost while idle;
+                             fails if the first page or the cost misses its goal
   bench import [--megabytes N] [--in FOLDER]
                              the import of 5 GB of transcripts: once, twice, killed and continued, while the worker records
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use tempfile::TempDir;
-use xtask::workspace;
+use xtask::room;
 
 /// Nearly every Linux has it; in containers it is often small, or mounted `noexec`.
 const MEMORY: &str = "/dev/shm";
@@ -26,7 +26,7 @@ impl Scratch {
         remove_stale_folders();
         let chosen = std::env::var_os("TMPDIR").is_some();
         let prefix = format!("{PREFIX}{}-", std::process::id());
-        let folder = (!chosen && free_kib(MEMORY).is_some_and(|room| room >= ROOM_KIB))
+        let folder = (!chosen && room::free_kib(Path::new(MEMORY)).is_some_and(|room| room >= ROOM_KIB))
             .then(|| tempfile::Builder::new().prefix(&prefix).tempdir_in(MEMORY).ok())
             .flatten();
         Scratch(folder.filter(|folder| runs_programs(folder.path())))
@@ -54,12 +54,6 @@ fn remove_stale_folders() {
 fn owner_process(name: &str) -> Option<&str> {
     let (process, _) = name.strip_prefix(PREFIX)?.split_once('-')?;
     process.parse::<u32>().is_ok().then_some(process)
-}
-
-/// In KiB, from `df`.
-fn free_kib(folder: &str) -> Option<u64> {
-    let told = workspace::read_output(Command::new("df").args(["-k", "--output=avail", folder])).ok()?;
-    told.lines().nth(1)?.trim().parse().ok()
 }
 
 /// Also opens the folder to other users, like `/tmp`: a database server runs as another user.

@@ -136,7 +136,7 @@ impl Session {
 }
 
 /// Days since 1970 as a date, after Howard Hinnant's `civil_from_days`.
-fn iso(seconds: u64) -> String {
+pub(crate) fn iso(seconds: u64) -> String {
     let (days, rest) = (seconds / 86_400 + 719_468, seconds % 86_400);
     let (era, day_of_era) = (days / 146_097, days % 146_097);
     let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;

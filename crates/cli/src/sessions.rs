@@ -273,6 +273,20 @@ impl Here {
     /// Of a session, or of a transcript alone.
     pub(crate) fn meter(&self, session: Option<&Session>, path: Option<&Path>) -> (Meter, Option<Forecast>) {
         let known = session.map(|session| &session.marks);
+        let meter = self.meter_of_files(session, path);
+        let has_transcript = path.is_some() || known.is_some_and(|known| known.session.transcript.is_some());
+        let meter = match (meter.reading(), has_transcript, session) {
+            (None, false, Some(session)) => self.told_to_hooks(session).unwrap_or(meter),
+            _ => meter,
+        };
+        let left = meter.reading().and_then(Reading::left);
+        let forecast = left.and_then(|left| forecast::forecast(&known?.session.relays, left));
+        (meter, forecast)
+    }
+
+    /// What the status line and the transcript say. The journal is not asked: it may be long.
+    pub(crate) fn meter_of_files(&self, session: Option<&Session>, path: Option<&Path>) -> Meter {
+        let known = session.map(|session| &session.marks);
         let path = path.map(Path::to_owned).or_else(|| known?.session.transcript.as_ref().map(PathBuf::from));
         let root = known
             .and_then(|known| known.session.root.as_ref())
@@ -295,7 +309,7 @@ impl Here {
             }
             Some(path) => transcript::last_reading(of, path, EventTrace::None, &|| true),
         };
-        let meter = MeterSources {
+        MeterSources {
             now: self.now,
             payload: None,
             bridge: session.and_then(|session| bridge::read(&self.state.session(&session.id))),
@@ -307,14 +321,7 @@ impl Here {
             host: of,
             settings: &host,
         }
-        .meter();
-        let meter = match (meter.reading(), &path, session) {
-            (None, None, Some(session)) => self.told_to_hooks(session).unwrap_or(meter),
-            _ => meter,
-        };
-        let left = meter.reading().and_then(Reading::left);
-        let forecast = left.and_then(|left| forecast::forecast(&known?.session.relays, left));
-        (meter, forecast)
+        .meter()
     }
 }
 

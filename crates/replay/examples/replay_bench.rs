@@ -1,5 +1,6 @@
 //! Speed and memory of a replay: `cargo xtask bench replay [--megabytes N] [--in FOLDER]`, with transcripts that it makes and
 //! deletes; with `--of FOLDER` those that are there. `--json FILE` writes the report, to compare it with another version's.
+//! Fails where it misses a goal with its own transcripts, or the second replay has other numbers.
 
 #![expect(clippy::print_stdout, reason = "a program of its own")]
 
@@ -7,6 +8,8 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use serde_json::{Value, json};
@@ -16,43 +19,137 @@ use tidegate_replay::folder::replay_files;
 use tidegate_replay::report::ReplayReport;
 use tidegate_state::feature::memory::transcript_files;
 
-/// As in the issue: 2,000 transcripts with 5 GB.
+/// Some years of work: 2,000 transcripts.
 const MEGABYTES: usize = 5_000;
-const FILES: usize = 2_000;
+
+/// Bytes of a transcript.
+const TRANSCRIPT: usize = 2_500_000;
+
+/// Megabytes a second with two processors, and of memory at the most.
+const SPEED_GOAL: f64 = 100.0;
+const MEMORY_GOAL: f64 = 200.0;
+
+/// Shares of the work after which a line is printed.
+const STEPS: u64 = 10;
 
 fn main() -> io::Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let after = |name: &str| words.iter().position(|word| word == name).and_then(|at| words.get(at + 1));
     let json = after("--json").map(Path::new);
     if let Some(folder) = after("--of") {
-        return measure(Path::new(folder), json);
+        return measure(Path::new(folder), json).map(drop);
     }
     let megabytes = after("--megabytes").and_then(|number| number.parse().ok()).unwrap_or(MEGABYTES);
     let parent = after("--in").map_or_else(std::env::temp_dir, PathBuf::from);
-    let folder = tempfile::Builder::new().prefix("tidegate-bench-").tempdir_in(parent)?;
-    for number in 0..FILES {
-        let path = folder.path().join(format!("{number:08x}-1111-2222-3333-444455556666.jsonl"));
-        write_transcript(&path, number, megabytes * 1_000_000 / FILES)?;
+    let made = MadeFolder::new(&parent)?;
+    let progress = Progress::new("written", megabytes as u64 * 1_000_000);
+    for number in 0..(megabytes * 1_000_000).div_ceil(TRANSCRIPT) {
+        let path = made.folder.join(format!("{number:08x}-1111-2222-3333-444455556666.jsonl"));
+        progress.add(write_transcript(&path, number, TRANSCRIPT)? as u64);
     }
-    measure(folder.path(), json)
+    let Measured { speed, peak } = measure(&made.folder, json)?;
+    drop(made);
+    let mut missed = Vec::new();
+    if speed < SPEED_GOAL {
+        missed.push(format!("{speed:.0} MB/s, and the goal is {SPEED_GOAL}"));
+    }
+    if peak.is_some_and(|peak| peak >= MEMORY_GOAL) {
+        missed.push(format!(
+            "{:.0} MB of memory, and the goal is below {MEMORY_GOAL}",
+            peak.unwrap_or_default()
+        ));
+    }
+    if missed.is_empty() { Ok(()) } else { Err(io::Error::other(missed.join("; "))) }
+}
+
+/// A folder that goes with this process, however it ends: an interrupt runs no destructor.
+struct MadeFolder {
+    folder: PathBuf,
+    /// Reads until this process has ended, then deletes the folder.
+    remover: Child,
+}
+
+impl MadeFolder {
+    fn new(parent: &Path) -> io::Result<MadeFolder> {
+        let folder = tempfile::Builder::new().prefix("tidegate-bench-").tempdir_in(parent)?.keep();
+        let remover = Command::new("sh")
+            .args(["-c", "trap '' INT TERM HUP; cat > /dev/null; rm -rf -- \"$1\"", "sh"])
+            .arg(&folder)
+            .stdin(Stdio::piped())
+            .spawn();
+        match remover {
+            Ok(remover) => Ok(MadeFolder { folder, remover }),
+            Err(error) => {
+                let _ = fs::remove_dir_all(&folder);
+                Err(error)
+            }
+        }
+    }
+}
+
+impl Drop for MadeFolder {
+    fn drop(&mut self) {
+        drop(self.remover.stdin.take());
+        let _ = self.remover.wait();
+    }
+}
+
+/// Prints how far a step is.
+struct Progress {
+    name: &'static str,
+    all: u64,
+    done: AtomicU64,
+}
+
+impl Progress {
+    fn new(name: &'static str, all: u64) -> Progress {
+        Progress { name, all: all.max(1), done: AtomicU64::new(0) }
+    }
+
+    fn add(&self, bytes: u64) {
+        let before = self.done.fetch_add(bytes, Ordering::Relaxed);
+        let after = before + bytes;
+        if after * STEPS / self.all > before * STEPS / self.all {
+            println!("  {} {} of {} MB", self.name, after / 1_000_000, self.all / 1_000_000);
+        }
+    }
+}
+
+struct Measured {
+    /// Megabytes a second, of the faster replay: the first one may have waited for the disk.
+    speed: f64,
+    /// Megabytes. Linux only.
+    peak: Option<f64>,
 }
 
 /// Twice, because the numbers must be the same whichever thread was faster.
-fn measure(folder: &Path, json: Option<&Path>) -> io::Result<()> {
+fn measure(folder: &Path, json: Option<&Path>) -> io::Result<Measured> {
     let files = transcript_files::find(folder)?;
     let mut reports = Vec::new();
+    let mut speed = 0.0_f64;
     for _ in 0..2 {
         let (began, worked) = (Instant::now(), processor_seconds());
-        let replayed = replay_files(&files, &Config::default(), None, &|_| ControlFlow::Continue(()))
+        // Each file is read twice.
+        let progress = Progress::new("read", 2 * files.iter().map(|file| file.bytes).sum::<u64>());
+        let notify = |bytes| {
+            progress.add(bytes);
+            ControlFlow::Continue(())
+        };
+        let replayed = replay_files(&files, &Config::default(), None, &notify)
             .map_err(|halt| io::Error::other(format!("{halt:?}")))?;
         let (seconds, megabytes) = (began.elapsed().as_secs_f64(), replayed.bytes as f64 / 1e6);
-        println!("{} files, {megabytes:.0} MB, {seconds:.1} s, {:.0} MB/s", files.len(), megabytes / seconds);
+        speed = speed.max(megabytes / seconds);
+        println!(
+            "{} files, {megabytes:.0} MB, {seconds:.1} s, {:.0} MB/s (goal ≥ {SPEED_GOAL} on two processors)",
+            files.len(),
+            megabytes / seconds
+        );
         if let Some(used) = processor_seconds().zip(worked).map(|(after, before)| after - before) {
             println!("  {used:.1} s of processor time: {:.0} MB/s on one", megabytes / used);
         }
         reports.push(ReplayReport::of(&replayed, None));
     }
-    let [report, again] = &reports[..] else { return Ok(()) };
+    let [report, again] = &reports[..] else { return Err(io::Error::other("no report")) };
     println!("{} sessions, {:?}, {:?}", report.sessions, report.stops, report.compactions);
     if let Some(path) = json {
         fs::write(path, serde_json::to_string_pretty(report)?)?;
@@ -61,10 +158,18 @@ fn measure(folder: &Path, json: Option<&Path>) -> io::Result<()> {
         return Err(io::Error::other("the second replay has other numbers than the first"));
     }
     println!("the second replay has the same numbers, all of them");
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let peak = status.lines().find(|line| line.starts_with("VmHWM"));
-    println!("{}", peak.unwrap_or("peak memory is not known here"));
-    Ok(())
+    let peak = peak_megabytes();
+    match peak {
+        Some(peak) => println!("{peak:.0} MB of memory at the most (goal < {MEMORY_GOAL})"),
+        None => println!("peak memory is not known here"),
+    }
+    Ok(Measured { speed, peak })
+}
+
+fn peak_megabytes() -> Option<f64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(peak.trim().strip_suffix("kB")?.trim().parse::<f64>().ok()? * 1_024.0 / 1e6)
 }
 
 /// Of this process, in all its threads. Says more than the clock on a machine that others use. Linux only.
@@ -76,7 +181,7 @@ fn processor_seconds() -> Option<f64> {
 }
 
 /// Turns that read, edit and test, as long as the file is shorter. Most bytes are results, as in real ones.
-fn write_transcript(path: &Path, number: usize, bytes: usize) -> io::Result<()> {
+fn write_transcript(path: &Path, number: usize, bytes: usize) -> io::Result<usize> {
     let mut out = Lines { file: BufWriter::new(File::create(path)?), number, line: 0, bytes: 0 };
     let root = format!("/w/project-{}", number % 40);
     let mut used = 20_000;
@@ -116,7 +221,8 @@ fn write_transcript(path: &Path, number: usize, bytes: usize) -> io::Result<()> 
             used = 20_000;
         }
     }
-    out.file.flush()
+    out.file.flush()?;
+    Ok(out.bytes)
 }
 
 struct Lines {

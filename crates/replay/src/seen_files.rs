@@ -5,7 +5,7 @@
 //! the version that was seen last before a moment, else first after it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde_json::{Value, json};
 use tidegate_core::feature::verification::checks;
@@ -54,9 +54,12 @@ pub(crate) fn shows_file(tool: &str) -> bool {
 
 /// `path` with `/`.
 pub(crate) fn is_of_interest(path: &str) -> bool {
+    /// The tables of all ecosystems are long, and this is asked for every call that names a file.
+    static MANIFEST_ENDINGS: LazyLock<Vec<&'static str>> =
+        LazyLock::new(|| checks::manifest_endings().collect());
     let name = path.rsplit('/').next().unwrap_or(path);
     checks::is_manifest_name(name)
-        || checks::manifest_endings().any(|ending| name.ends_with(ending))
+        || MANIFEST_ENDINGS.iter().any(|ending| name.ends_with(ending))
         || OTHER_MANIFESTS.contains(&name)
         || ENDINGS.iter().any(|ending| name.ends_with(ending))
 }

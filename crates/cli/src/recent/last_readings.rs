@@ -41,7 +41,8 @@ impl Known {
 type Files = [Option<(SystemTime, u64)>; 3];
 
 impl LastReadings {
-    /// As `tidegate status` has it. Read again only if one of the files was changed, or the status line stopped.
+    /// As `tidegate status` has it, without what hooks were told: a curve of the journal has that. Read again only if one of the
+    /// files was changed, or the status line stopped.
     pub(crate) fn of(&self, here: &Here, session: &Session) -> Option<Reading> {
         let files = look_at(here, session);
         let window = here.config.meter.window.map(Whole::get);
@@ -52,7 +53,7 @@ impl LastReadings {
             return known.reading.clone();
         }
         let live = bridge::read(&here.state.session(&session.id)).filter(|bridge| bridge.is_live(here.now));
-        let reading = here.meter(Some(session), None).0.reading().cloned();
+        let reading = here.meter_of_files(Some(session), None).reading().cloned();
         let mut known = known();
         if known.len() >= MOST {
             known.clear();

@@ -20,7 +20,7 @@ use serde::Deserialize;
 use tidegate_core::text::lang::Lang;
 use tidegate_state::clock;
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore, watch};
 
 use super::document;
 use super::guard::{self, Guard};
@@ -33,7 +33,7 @@ use crate::recent::last_readings::LastReadings;
 use crate::recent::{Recent, SmallCurves, journal_size, read_small_curves};
 use crate::sessions::Here;
 
-/// How often a page that is open looks for news. A look is one question to the file system.
+/// How often the server looks for news while a page is open, however many there are. A look is one question to the file system.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// A browser on this machine sends the head of a request at once.
@@ -51,6 +51,10 @@ struct Serving {
     /// Read while the first pages are already answered.
     small_curves: OnceLock<SmallCurves>,
     readings: LastReadings,
+    /// The size of the journal at the last look.
+    news: watch::Sender<u64>,
+    /// A page began to wait for news.
+    is_awaited: Notify,
     /// Where a browser does not say which it wants.
     lang: Lang,
 }
@@ -79,7 +83,9 @@ impl Server {
         let token = guard::new_token().map_err(CliError::new)?;
         let guard = Guard { token, port };
         let (recent, small_curves, readings) = (Mutex::new(recent), OnceLock::new(), LastReadings::default());
-        let serving = Serving { guard, here, recent, small_curves, readings, lang: language::current() };
+        let (news, is_awaited) = (watch::Sender::new(0), Notify::new());
+        let lang = language::current();
+        let serving = Serving { guard, here, recent, small_curves, readings, news, is_awaited, lang };
         Ok(Server { listener, serving: Arc::new(serving) })
     }
 
@@ -99,7 +105,7 @@ impl Server {
             .route("/{token}/{page}/{id}", get(show_one))
             .layer(middleware::from_fn_with_state(Arc::clone(&serving), check))
             .with_state(Arc::clone(&serving));
-        let reading = serving;
+        let reading = Arc::clone(&serving);
         // Its end is not awaited: without it only the small curves of old sessions are missing.
         std::thread::spawn(move || {
             let curves = read_small_curves(&reading.here.state.journal()).unwrap_or_default();
@@ -111,6 +117,7 @@ impl Server {
         // Pages that wait for news would keep a graceful end waiting.
         tokio::select! {
             () = answer_connections(listener, routes) => {}
+            () = look_for_news(&serving) => {}
             () = stopped => {}
         }
         Ok(())
@@ -233,21 +240,38 @@ async fn answer(
     }
 }
 
+/// Nothing is looked at while no page waits.
+async fn look_for_news(serving: &Serving) {
+    let folder = serving.here.state.journal();
+    loop {
+        if serving.news.receiver_count() == 0 {
+            serving.is_awaited.notified().await;
+        }
+        let size = journal_size(&folder, clock::now());
+        serving.news.send_if_modified(|known| std::mem::replace(known, size) != size);
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
 /// One event at the beginning, and one for each time that something was recorded.
 async fn live(State(serving): State<Arc<Serving>>) -> Response {
-    let folder = serving.here.state.journal();
-    let news = stream::unfold((folder, None), async |(folder, known)| {
-        loop {
-            if known.is_some() {
-                tokio::time::sleep(LOOK).await;
-            }
-            let size = journal_size(&folder, clock::now());
-            if known != Some(size) {
-                let event: Result<Event, Infallible> =
-                    Ok(Event::default().event("news").data(size.to_string()));
-                return Some((event, (folder, Some(size))));
-            }
-        }
+    // Before the first look: what is recorded from here on is news.
+    let news = serving.news.subscribe();
+    serving.is_awaited.notify_one();
+    let first = journal_size(&serving.here.state.journal(), clock::now());
+    let news = stream::unfold((news, first, None), async |(mut news, first, known)| {
+        let size = match known {
+            None => first,
+            Some(known) => loop {
+                news.changed().await.ok()?;
+                let size = *news.borrow_and_update();
+                if size != known {
+                    break size;
+                }
+            },
+        };
+        let event: Result<Event, Infallible> = Ok(Event::default().event("news").data(size.to_string()));
+        Some((event, (news, first, Some(size))))
     });
     Sse::new(Box::pin(news)).keep_alive(KeepAlive::default()).into_response()
 }

@@ -127,8 +127,11 @@ fn the_numbers_are_the_same_as_json() {
 #[test]
 fn errors_say_what_to_do() {
     let sandbox = Sandbox::new();
+    fs::create_dir_all(sandbox.project().join("empty")).expect("a folder");
     for (words, code, says) in [
         (vec!["replay"], 1, "no sessions"),
+        (vec!["replay", "empty"], 1, "no transcripts in"),
+        (vec!["tune", "empty"], 1, "no transcripts in"),
         (vec!["replay", "missing"], 1, "cannot read missing"),
         (vec!["replay", "--set", "context-warning.late=soon"], 2, "context-warning.late=soon"),
         (vec!["replay", "--set", "context-warning.late=60k"], 2, "before the early one"),
@@ -341,6 +344,73 @@ fn damaged_transcripts_are_replayed_as_far_as_they_go() {
     assert_eq!(read_json(&sandbox, &words)["stops"], report["stops"], "the same twice");
     let shown = sandbox.run(&["replay", &folder, "--all"]);
     assert!(shown.code == Some(0) && !shown.stdout.contains('\u{1b}'), "{}", shown.stderr);
+}
+
+const HOSTILE: &str =
+    "<script>window.hacked=1</script><img src=x onerror=window.hacked=2>\"\u{1b}[31m\u{9b}2J\u{7}\u{202e}";
+
+/// Members that decide what an entry is, or are hostile already; every other text becomes hostile.
+const STRUCTURE: [&str; 9] =
+    ["type", "subtype", "timestamp", "trigger", "name", "cwd", "command", "file_path", "filePath"];
+
+fn make_hostile(value: &mut Value) {
+    match value {
+        Value::String(text) => text.push_str(HOSTILE),
+        Value::Array(elements) => elements.iter_mut().for_each(make_hostile),
+        Value::Object(members) => {
+            let texts = members.iter_mut().filter(|(name, _)| !STRUCTURE.contains(&name.as_str()));
+            texts.for_each(|(_, value)| make_hostile(value));
+        }
+        _ => {}
+    }
+}
+
+/// Of the project that a hostile folder names. Returns the transcript.
+fn write_hostile(sandbox: &Sandbox) -> std::path::PathBuf {
+    let root = format!("{}/{HOSTILE}", sandbox.project().display());
+    let command = json!({"command": format!("npm test -- '{HOSTILE}' | tail -3")});
+    let output = json!({"stdout": "ok", "stderr": "", "interrupted": false});
+    let result = json!({"type": "tool_result", "tool_use_id": "piped", "content": "ok"});
+    let meta = json!({"trigger": "auto", "preTokens": 170_000});
+    let mut session = Session::new(Path::new(&root))
+        .prompt("Never touch the file src/old.rs in this task. ")
+        .edit(60_000)
+        .answer(90_000, &json!([{"type": "tool_use", "id": "piped", "name": "Bash", "input": command}]))
+        .line(json!({"type": "user", "toolUseResult": output, "message": {"content": [result]}}))
+        .text(120_000, "Done.")
+        .prompt("more")
+        .text(155_000, "Yes.")
+        .prompt("and more")
+        .line(json!({"type": "system", "subtype": "compact_boundary", "compactMetadata": meta}))
+        .line(json!({"type": "user", "isCompactSummary": true, "message": {"content": "Edited src/a.rs."}}))
+        .text(20_000, "On it.");
+    session.lines.iter_mut().for_each(make_hostile);
+    let path = sandbox.home().join(".claude/projects/-shop/0d9f3c1e-1111-2222-3333-444455556666.jsonl");
+    session.write(&path);
+    path
+}
+
+#[test]
+fn a_hostile_transcript_is_only_text() {
+    let sandbox = Sandbox::new();
+    write_hostile(&sandbox);
+    let is_harmless = |text: &str| {
+        let mut letters = text.chars();
+        letters.all(|letter| letter == '\n' || !letter.is_control() && letter != '\u{202e}')
+    };
+    for words in
+        [&["replay"][..], &["replay", "--all"], &["replay", "--set", "context-warning.late=5k"], &["tune"]]
+    {
+        let ran = sandbox.run(words);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        assert!(is_harmless(&ran.stdout) && is_harmless(&ran.stderr), "{words:?}: {:?}", ran.stdout);
+    }
+    let all = sandbox.run(&["replay", "--all"]).stdout;
+    assert!(all.contains("<script>") && all.contains("src/old.rs"), "the text is shown as text: {all}");
+    assert_eq!(sandbox.run(&["replay", "--html", "replay.html"]).code, Some(0));
+    let page = fs::read_to_string(sandbox.project().join("replay.html")).expect("a file");
+    assert!(is_harmless(&page), "{page:?}");
+    assert!(page.contains("&lt;script&gt;") && !page.contains("<script") && !page.contains("<img"), "{page}");
 }
 
 #[test]

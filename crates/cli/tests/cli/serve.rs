@@ -64,18 +64,31 @@ impl Served {
 
 const HOSTILE: &str = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'\u{202e}\u{1b}[31m";
 
-/// A session that was blocked, and a memory in which every text is hostile.
+/// A session that was blocked, and a transcript and a memory in which every text is hostile.
 fn planted() -> Sandbox {
     let sandbox = attended();
-    let at =
-        |payload: Value| addressed(payload, SESSION, &sandbox.path().join("t.jsonl"), &sandbox.project());
+    let transcript = sandbox.path().join("t.jsonl");
+    let at = |payload: Value| addressed(payload, SESSION, &transcript, &sandbox.project());
+    let answer = json!({ "type": "assistant", "uuid": HOSTILE, "sessionId": SESSION, "cwd": HOSTILE, "version": HOSTILE,
+        "timestamp": "2026-11-15T10:00:00.000Z", "message": { "id": HOSTILE, "model": HOSTILE,
+        "usage": { "input_tokens": 50_000, "output_tokens": 1 }, "content": [{ "type": "text", "text": HOSTILE }] } });
+    std::fs::write(&transcript, format!("{answer}\n")).expect("a transcript");
     let code = sandbox.project().join("<b>.ts");
     std::fs::write(&code, "b").expect("a file");
     let _ = sandbox.event(&at(json!({ "hook_event_name": "SessionStart", "source": "startup" })));
     let _ = sandbox.event(&at(json!({ "hook_event_name": "PostToolUse", "tool_name": "Edit", "tool_use_id": "1",
         "tool_input": { "file_path": code, "old_string": "a", "new_string": "b" }, "tool_response": { "filePath": code } })));
+    let command = format!("npm test | tail -3 # {HOSTILE}");
     let _ = sandbox.event(&at(
-        json!({ "hook_event_name": "Stop", "stop_hook_active": false, "last_assistant_message": "Done." }),
+        json!({ "hook_event_name": "UserPromptSubmit", "prompt": format!("Never do {HOSTILE}") }),
+    ));
+    let _ = sandbox.event(&at(
+        json!({ "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_use_id": "2",
+        "tool_input": { "command": command },
+        "tool_response": { "stdout": HOSTILE, "stderr": "", "interrupted": false } }),
+    ));
+    let _ = sandbox.event(&at(
+        json!({ "hook_event_name": "Stop", "stop_hook_active": false, "last_assistant_message": HOSTILE }),
     ));
     let rows = [
         json!({"kind": "project", "uid": "p", "key": "/p", "name": HOSTILE, "created": 1, "updated": 1}),
@@ -134,7 +147,9 @@ fn every_page_that_is_linked_opens_and_shows_text_of_others_as_text() {
     ] {
         assert!(seen.iter().any(|path| path.starts_with(part)), "{part} is not linked: {seen:?}");
     }
-    for text in ["verify-stop blocked", "&lt;b&gt;.ts", "Nothing found", "lang=\"ja\"", "設計"] {
+    for text in
+        ["verify-stop blocked", "&lt;b&gt;.ts", "50k tokens used", "Nothing found", "lang=\"ja\"", "設計"]
+    {
         assert!(all.contains(text), "{text}");
     }
 }

@@ -8,7 +8,7 @@ mod figures;
 mod labels;
 mod report;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -16,9 +16,12 @@ use comparison::{Agreement, Case, Comparison};
 use figures::Share;
 use labels::{LabelledEnd, Part};
 use tidegate_core::feature::config::Config;
-use tidegate_replay::folder::{Keep, SessionRecord, replay_with};
+use tidegate_replay::folder::{Halt, Keep, Replayed, SessionRecord, replay_files, replay_with};
+use tidegate_replay::outcome::StopOutcome;
 use tidegate_replay::player::{ClosedRun, JudgedEnd};
-use tidegate_state::feature::memory::transcript_files;
+use tidegate_replay::report::ReplayReport;
+use tidegate_replay::turn::Ending;
+use tidegate_state::feature::memory::transcript_files::{self, TranscriptFile};
 use xtask::failure::{Done, Failure, While};
 use xtask::{print, workspace};
 
@@ -67,7 +70,9 @@ fn misread(what: &str) -> Failure {
 pub(crate) fn run(words: &[&str]) -> Done {
     let options = Options::parse(words)?;
     let labels = labels::read_labels()?;
-    let played = play_folder(&options.folder)?;
+    let files = find_files(&options.folder)?;
+    let played = play_files(&files)?;
+    let compared = compare_with_command(&files, &played)?;
     let chosen: Vec<&LabelledEnd> =
         labels.iter().filter(|label| options.part.is_none_or(|part| part == label.part)).collect();
     let mut cases = Vec::new();
@@ -104,22 +109,39 @@ pub(crate) fn run(words: &[&str]) -> Done {
         print::line(&value.to_string());
     } else {
         print::line(&report::write_overview(played.len(), &outcomes));
+        print::line(&format!(
+            "the outcomes of `tidegate replay` are the same, at all {compared} ends of turns"
+        ));
         print::line(&report::write_closing_lines(right, &closed));
         print::line(&report::write_text(part, &all, &agreement, shows));
     }
     Ok(())
 }
 
-/// Sessions by the name of the file, each with all ends of its turns. Names the files that cannot be read, and leaves them
-/// out.
-fn play_folder(folder: &Path) -> Done<BTreeMap<String, SessionRecord<JudgedEnd>>> {
+fn find_files(folder: &Path) -> Done<Vec<TranscriptFile>> {
     let mut files = transcript_files::find(folder)
         .while_(folder.display())
         .map_err(|failure| failure.next("name the folder of transcripts: `cargo xtask replay-corpus DIR`"))?;
     files.sort();
+    Ok(files)
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn failed(halt: &Halt) -> Failure {
+    Failure::new(format!("the replay ended: {halt:?}"))
+}
+
+/// By the name of the file, with all ends of turns.
+type Played = BTreeMap<String, SessionRecord<JudgedEnd>>;
+
+/// Names the files that cannot be read, and leaves them out.
+fn play_files(files: &[TranscriptFile]) -> Done<Played> {
     let keep = Keep { stop: |judged| judged, closed_runs: true };
-    let played = replay_with(&files, &Config::default(), None, &|_| ControlFlow::Continue(()), &keep)
-        .map_err(|halt| Failure::new(format!("the replay ended: {halt:?}")))?;
+    let played = replay_with(files, &Config::default(), None, &|_| ControlFlow::Continue(()), &keep)
+        .map_err(|halt| failed(&halt))?;
     for (path, why) in &played.unreadable {
         print::to_stderr(&format!("skipped {}: {why}", path.display()));
     }
@@ -127,8 +149,69 @@ fn play_folder(folder: &Path) -> Done<BTreeMap<String, SessionRecord<JudgedEnd>>
     if unread > 0 {
         print::to_stderr(&format!("{unread} lines cannot be replayed and count as missing"));
     }
-    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    Ok(played.sessions.into_iter().map(|session| (name(&session.path), session)).collect())
+    Ok(played.sessions.into_iter().map(|session| (name_of(&session.path), session)).collect())
+}
+
+/// The figures here and the report of `tidegate replay` come from one engine. Returns how many ends of turns have the same outcome
+/// in both; another one, or another list of untested turns, is a failure.
+fn compare_with_command(files: &[TranscriptFile], played: &Played) -> Done<usize> {
+    let replayed = replay_files(files, &Config::default(), None, &|_| ControlFlow::Continue(()))
+        .map_err(|halt| failed(&halt))?;
+    let differences = differences(played, &replayed);
+    if differences.is_empty() {
+        return Ok(replayed.sessions.iter().map(|session| session.stops.len()).sum());
+    }
+    Err(Failure::new(format!("`tidegate replay` says something else:\n  {}", differences.join("\n  "))))
+}
+
+fn differences(played: &Played, replayed: &Replayed) -> Vec<String> {
+    let mut found = Vec::new();
+    if played.len() != replayed.sessions.len() {
+        found.push(format!("{} sessions, and {} here", replayed.sessions.len(), played.len()));
+    }
+    // A continued session copies turns of another one, which count once.
+    let mut known = BTreeSet::new();
+    let report = ReplayReport::of(replayed, None);
+    let mut verified = 0;
+    for session in &replayed.sessions {
+        let name = name_of(&session.path);
+        let here = played.get(&name).map(|played| played.stops.as_slice()).unwrap_or_default();
+        let ours: Vec<_> = here
+            .iter()
+            .map(|end| (end.line, end.outcome.to_string(), end.has_edited, end.is_blocked))
+            .collect();
+        let theirs = session.stops.iter();
+        let theirs: Vec<_> = theirs
+            .map(|stop| (stop.line, stop.outcome.to_string(), stop.has_edited, stop.is_blocked))
+            .collect();
+        if ours != theirs {
+            let at = ours.iter().zip(&theirs).find(|(ours, theirs)| ours != theirs);
+            found.push(format!("{name}: {at:?}, of {} and {} ends", ours.len(), theirs.len()));
+        }
+        let counted = here.iter().filter(|end| {
+            let is_new = end.end.entry.is_empty() || known.insert(end.end.entry.as_str());
+            is_new && end.end.ending != Ending::InsideTurn && end.has_edited
+        });
+        let mut untested = Vec::new();
+        for end in counted {
+            verified += usize::from(end.outcome == StopOutcome::Verified);
+            if let StopOutcome::Held(cause) = &end.outcome {
+                untested.push((end.line, cause.to_string()));
+            }
+        }
+        let file = session.path.display().to_string();
+        let listed = report.session_list.iter().filter(|shown| shown.file == file);
+        let listed: Vec<_> = listed
+            .flat_map(|shown| shown.untested.iter().map(|stop| (stop.line, stop.cause.clone())))
+            .collect();
+        if listed != untested {
+            found.push(format!("{name}: {} untested turns, and {} here", listed.len(), untested.len()));
+        }
+    }
+    if verified != report.stops.verified {
+        found.push(format!("{} verified turns, and {verified} here", report.stops.verified));
+    }
+    found
 }
 
 #[cfg(test)]
@@ -136,8 +219,6 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
     use std::fs;
-    use tidegate_replay::folder::replay_files;
-    use tidegate_replay::report::ReplayReport;
 
     fn parse(words: &[&str]) -> Result<Options, String> {
         Options::parse(words).map_err(|failure| failure.text())
@@ -198,20 +279,22 @@ mod tests {
         fs::write(folder.path().join("a-1.jsonl"), transcript()).unwrap();
         fs::write(folder.path().join("b-1.jsonl"), "\0\u{1}").unwrap();
         fs::write(folder.path().join("c.txt"), "{}").unwrap();
-        let played = play_folder(folder.path()).unwrap_or_else(|failure| panic!("{}", failure.text()));
+        let files = find_files(folder.path()).unwrap_or_else(|failure| panic!("{}", failure.text()));
+        let mut played = play_files(&files).unwrap_or_else(|failure| panic!("{}", failure.text()));
         assert_eq!(played.keys().collect::<Vec<_>>(), ["a-1.jsonl"]);
-        let outcomes = comparison::count_outcomes(played.values().flat_map(|played| &played.stops));
-        let files = transcript_files::find(folder.path()).unwrap();
-        let go_on = |_| ControlFlow::Continue(());
-        let replayed = replay_files(&files, &Config::default(), None, &go_on).unwrap();
+        let replayed =
+            replay_files(&files, &Config::default(), None, &|_| ControlFlow::Continue(())).unwrap();
         let report = ReplayReport::of(&replayed, None);
-        assert_eq!(
-            outcomes.iter().map(|(_, count)| count).sum::<usize>(),
-            report.stops.all + report.left_out.unfinished_turns
-        );
+        assert_eq!(compare_with_command(&files, &played).unwrap_or_default(), 3);
         // The turn that only tests changed no code.
         assert_eq!((report.stops.all, report.stops.untested, report.stops.nothing_to_check), (2, 1, 1));
         assert_eq!(report.left_out.unfinished_turns, 1);
-        assert!(play_folder(&folder.path().join("none")).is_err());
+        assert!(find_files(&folder.path().join("none")).is_err());
+        let tested = &mut played.get_mut("a-1.jsonl").unwrap().stops[0];
+        tested.outcome = StopOutcome::Verified;
+        let named = differences(&played, &replayed);
+        assert_eq!(named.len(), 3, "the end, the list and the sum: {named:?}");
+        played.clear();
+        assert!(compare_with_command(&files, &played).is_err());
     }
 }

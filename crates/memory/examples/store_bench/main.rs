@@ -37,12 +37,13 @@ struct Options {
     only: String,
     /// Keeps the store in this folder; otherwise it is temporary.
     folder: Option<PathBuf>,
+    /// Only writes a store with so many logs, for another benchmark.
+    fill: Option<usize>,
     /// A `tidegate` to measure as well.
     program: Option<PathBuf>,
 }
 
-const USAGE: &str =
-    "store_bench [--sizes 1000,100000,1000000] [--runs N] [--only TEXT] [--in FOLDER] [--program TIDEGATE]";
+const USAGE: &str = "store_bench [--sizes 1000,100000,1000000] [--runs N] [--only TEXT] [--in FOLDER] [--fill N] [--program TIDEGATE]";
 
 fn main() -> ExitCode {
     match options(std::env::args().skip(1)).and_then(|options| run(&options)) {
@@ -56,7 +57,8 @@ fn main() -> ExitCode {
 
 fn options(mut words: impl Iterator<Item = String>) -> Done<Options> {
     let sizes = vec![1_000, 100_000, 1_000_000];
-    let mut options = Options { sizes, runs: 100, only: String::new(), folder: None, program: None };
+    let mut options =
+        Options { sizes, runs: 100, only: String::new(), folder: None, fill: None, program: None };
     while let Some(word) = words.next() {
         let value = words.next().ok_or(USAGE)?;
         let number = |text: &str| text.parse::<usize>().ok().filter(|n| *n > 0).ok_or(USAGE);
@@ -65,6 +67,7 @@ fn options(mut words: impl Iterator<Item = String>) -> Done<Options> {
             "--runs" => options.runs = number(&value)?,
             "--only" => options.only = value,
             "--in" => options.folder = Some(value.into()),
+            "--fill" => options.fill = Some(number(&value)?),
             "--program" => options.program = Some(value.into()),
             _ => return Err(USAGE.to_owned()),
         }
@@ -86,6 +89,12 @@ fn run(options: &Options) -> Done {
     };
     let path = folder.join("memory").join("memory.db");
     let corpus = Corpus::new();
+    if let Some(size) = options.fill {
+        let mut store = open(&path)?;
+        write(&mut store, &corpus, size)?;
+        merge(&mut store)?;
+        return show_size(&mut store, &path);
+    }
     let mut problems = Vec::new();
     let mut columns = Vec::new();
     for size in &options.sizes {

@@ -19,7 +19,7 @@ use tidegate_core::feature::cycle::standing::{
 use tidegate_core::feature::cycle::state::{MAX_SESSIONS_TOLD, STATE_FILE};
 use tidegate_core::feature::cycle::{CycleRun, CycleState, DoneWhen, Head, Stage, StageStart, history};
 use tidegate_core::feature::facts::{Facts, Known};
-use tidegate_core::feature::marks::ClientProcess;
+use tidegate_core::feature::marks::{ClientProcess, Marks};
 use tidegate_core::feature::verification::words::not_verified;
 use tidegate_core::text::fnv;
 use tidegate_core::text::lang::Lang;
@@ -227,10 +227,20 @@ pub fn is_live(
     is_running: fn(ClientProcess) -> Option<bool>,
 ) -> bool {
     let Ok(id) = SessionId::parse(session) else { return false };
-    let folder = state.session(&id);
-    let marks = marks::read(&folder);
-    let is_over = marks.value().is_some_and(|marks| is_over(&marks.session, is_running));
-    !is_over && is_session_live(marks.value(), claims::last_heard(&folder), now)
+    let marks = marks::read(&state.session(&id));
+    is_live_by(marks.value(), state, &id, now, is_running)
+}
+
+/// The same, for who has read the session's marks.
+pub fn is_live_by(
+    marks: Option<&Marks>,
+    state: &StateDir,
+    session: &SessionId,
+    now: Millis,
+    is_running: fn(ClientProcess) -> Option<bool>,
+) -> bool {
+    let is_over = marks.is_some_and(|marks| is_over(&marks.session, is_running));
+    !is_over && is_session_live(marks, claims::last_heard(&state.session(session)), now)
 }
 
 /// It names a session that this machine never had, or whose state was deleted since: nothing tells the two apart.

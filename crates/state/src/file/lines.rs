@@ -5,6 +5,8 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 use tidegate_core::text::search;
 
+/// Some callers want no more than the first line, and chunks double up to [`CHUNK`].
+const FIRST_CHUNK: usize = 16 * 1024;
 pub(crate) const CHUNK: usize = 256 * 1024;
 
 /// Editors on Windows begin a file with it. It is not a part of the first line.
@@ -103,7 +105,8 @@ impl BoundedLines {
         if self.held.len() < CHUNK {
             self.held.shrink_to(4 * CHUNK);
         }
-        let room = CHUNK.max(self.held.len() / 8) + 64;
+        let chunk = (self.read as usize).clamp(FIRST_CHUNK, CHUNK);
+        let room = chunk.max(self.held.len() / 8) + 64;
         if self.held.capacity() - self.held.len() < room {
             self.held.reserve_exact(room);
         }

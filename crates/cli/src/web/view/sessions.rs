@@ -21,8 +21,9 @@ pub(super) fn show(viewing: &Viewing<'_>, asked: &Asked) -> Shown {
     let title = both!("Sessions", "セッション");
     let from = asked.from.as_deref().and_then(|from| from.parse::<usize>().ok()).unwrap_or(0);
     let (sessions, all) = viewing.here.newest_after(from, SHOWN);
+    let here = &viewing.here;
     let (open, ended): (Vec<&Session>, Vec<&Session>) = sessions.iter().partition(|session| {
-        cycle::is_live(&viewing.here.state, session.id.as_str(), viewing.here.now, client::is_running)
+        cycle::is_live_by(Some(&session.marks), &here.state, &session.id, here.now, client::is_running)
     });
     let body = html! {
         h1 { (viewing.say(&title)) }
