@@ -89,7 +89,7 @@ fn draw_top(program: &Path) -> Done<String> {
     // A debug build needs a moment for its first screen.
     for _ in 0..100 {
         std::thread::sleep(Duration::from_millis(100));
-        if workspace::read_output(tmux().args(["capture-pane", "-p"]))?.contains("Last event") {
+        if workspace::read_output(tmux().args(["capture-pane", "-p"]))?.contains("Last results") {
             break;
         }
     }

@@ -70,16 +70,17 @@ fn spans(course: &ContextCourse, since: Millis) -> Vec<Span<'_>> {
 }
 
 impl Span<'_> {
-    /// The turn and the tokens left at each event that could have warned.
-    fn seen(&self) -> impl Iterator<Item = (u32, u32)> {
-        self.points.iter().filter_map(|point| Some((point.seen?, point.left?)))
-    }
-
     /// The smallest threshold that leaves so many turns; `None` if none does.
     fn needed(&self, turns: u32) -> Option<u32> {
         let end = u32::try_from(self.end?.turn).unwrap_or(u32::MAX);
         let latest = end.checked_sub(turns)?;
-        self.seen().filter(|(turn, _)| *turn <= latest).map(|(_, left)| left).min()
+        // After the last answer a warning leaves nothing, as in `Ahead::is_in_time`.
+        let last = self.points.len().saturating_sub(1);
+        let is_in_time = |at: usize, seen: u32| seen <= latest && (seen < end || at < last);
+        let left = |(at, point): (usize, &CurvePoint)| {
+            point.left.filter(|_| point.seen.is_some_and(|seen| is_in_time(at, seen)))
+        };
+        self.points.iter().enumerate().filter_map(left).min()
     }
 
     /// A warning that another transcript shows, too, counts there.

@@ -39,8 +39,18 @@ const LOOK: Duration = Duration::from_millis(500);
 /// A browser on this machine sends the head of a request at once.
 const HEAD: Duration = Duration::from_secs(5);
 
-/// Connections at once: a browser opens six, and keeps one for the news of each page.
-const CONNECTIONS: usize = 64;
+/// Connections at once: a browser opens six.
+const CONNECTIONS: usize = 128;
+
+/// Pages of different browsers that wait for news at once. The other connections stay free for pages.
+const STREAMS: usize = 63;
+
+/// For a reader that asks for one too many. Its language is not known.
+const TOO_MANY: &str = "\
+Too many pages wait for news from this `tidegate serve`. Close some of them, and load the page again.
+
+この `tidegate serve` から更新を待っているページが多すぎます。いくつか閉じてから、ページを読み込み直してください。
+";
 
 /// Shared by all requests.
 struct Serving {
@@ -51,6 +61,7 @@ struct Serving {
     /// Read while the first pages are already answered.
     small_curves: OnceLock<SmallCurves>,
     readings: LastReadings,
+    streams: Arc<Semaphore>,
     /// Where a browser does not say which it wants.
     lang: Lang,
 }
@@ -79,7 +90,9 @@ impl Server {
         let token = guard::new_token().map_err(CliError::new)?;
         let guard = Guard { token, port };
         let (recent, small_curves, readings) = (Mutex::new(recent), OnceLock::new(), LastReadings::default());
-        let serving = Serving { guard, here, recent, small_curves, readings, lang: language::current() };
+        let streams = Arc::new(Semaphore::new(STREAMS));
+        let lang = language::current();
+        let serving = Serving { guard, here, recent, small_curves, readings, streams, lang };
         Ok(Server { listener, serving: Arc::new(serving) })
     }
 
@@ -235,8 +248,13 @@ async fn answer(
 
 /// One event at the beginning, and one for each time that something was recorded.
 async fn live(State(serving): State<Arc<Serving>>) -> Response {
+    let Ok(place) = Arc::clone(&serving.streams).try_acquire_owned() else {
+        let code = StatusCode::SERVICE_UNAVAILABLE;
+        return (code, [(header::CONNECTION, "close")], TOO_MANY).into_response();
+    };
     let folder = serving.here.state.journal();
-    let news = stream::unfold((folder, None), async |(folder, known)| {
+    // It has its place until its reader goes away.
+    let news = stream::unfold((folder, None, place), async |(folder, known, place)| {
         loop {
             if known.is_some() {
                 tokio::time::sleep(LOOK).await;
@@ -245,7 +263,7 @@ async fn live(State(serving): State<Arc<Serving>>) -> Response {
             if known != Some(size) {
                 let event: Result<Event, Infallible> =
                     Ok(Event::default().event("news").data(size.to_string()));
-                return Some((event, (folder, Some(size))));
+                return Some((event, (folder, Some(size), place)));
             }
         }
     });
