@@ -1,10 +1,11 @@
-//! Made-up transcripts of a week, for pictures of `tidegate replay`.
+//! Made-up transcripts of a week, for pictures of `tidegate replay`. They end when the pictures are taken.
 
 use std::fs;
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
+
+use crate::history;
 use xtask::failure::{Done, While};
 
 /// A project, how many days ago, and its turns: tokens used at the end, and what happened.
@@ -57,7 +58,7 @@ const WEEK: [Past; 6] = [
 /// One file for each session.
 pub(crate) fn write(folder: &Path) -> Done {
     fs::create_dir_all(folder).while_(folder.display())?;
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
+    let now = history::NOW / 1000;
     for (number, (project, days, turns)) in WEEK.into_iter().enumerate() {
         let mut session = Session { number, project, at: now - days * 86_400, lines: Vec::new() };
         for (used, turn) in turns {
@@ -136,7 +137,7 @@ impl Session {
 }
 
 /// Days since 1970 as a date, after Howard Hinnant's `civil_from_days`.
-fn iso(seconds: u64) -> String {
+pub(crate) fn iso(seconds: u64) -> String {
     let (days, rest) = (seconds / 86_400 + 719_468, seconds % 86_400);
     let (era, day_of_era) = (days / 146_097, days % 146_097);
     let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;

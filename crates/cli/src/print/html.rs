@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(shown(text().good()), format!("<span class=\"good\">{code}</span>"));
         assert_eq!(shown(text().strong()), format!("<strong>{code}</strong>"));
         assert_eq!(shown(data("npm test").command()), "<code>npm test</code>");
-        assert_eq!(shown(data("``` and a ` b").dim()), "<span class=\"dim\">``` and a ` b</span>");
+        assert_eq!(shown(data("``` and a b").dim()), "<span class=\"dim\">``` and a b</span>");
     }
 
     #[test]

@@ -251,8 +251,8 @@ mod tests {
             ..Record::default()
         };
         blocked.said.user = Some("Tidegate blocked \"done\": login.ts changed.".to_owned());
-        let passed = |minutes: u64| Record {
-            at: Millis(NOW - minutes * 60_000).iso(),
+        let passed = Record {
+            at: Millis(NOW - 30_000).iso(),
             event: "PostToolUse".to_owned(),
             ruling: "pass".to_owned(),
             did: Deeds {
@@ -262,7 +262,7 @@ mod tests {
             },
             ..Record::default()
         };
-        let events = vec![blocked, passed(2), event];
+        let events = vec![blocked, passed, event];
         let busy = SessionRow { unchecked: 3, events, ..row("shop", true, NOW - 60_000, 120_000) };
         board.put_rows(vec![busy, row("東京\u{1b}[31m", false, NOW - 7_200_000, 30_000)]);
         board.decisions = vec!["a signed cookie, valid for 30 days".to_owned()];

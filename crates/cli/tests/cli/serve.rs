@@ -161,14 +161,22 @@ fn signs(page: &str) -> Vec<(String, String)> {
         .collect()
 }
 
+/// A home that the demo leaves, and a command in its project.
+fn demo(sandbox: &Sandbox, args: &[&str]) -> Command {
+    let home = sandbox.path().join("demo");
+    if !home.exists() {
+        let _ = sandbox.run(&["demo", "--keep", &home.display().to_string()]).ok();
+    }
+    let mut command = sandbox.command(args);
+    command.env("HOME", &home).env("TEST_TIDEGATE_HOME", &home).current_dir(home.join("shop"));
+    command.env_remove("TIDEGATE_STATE_DIR").env_remove("CLAUDE_PROJECT_DIR");
+    command
+}
+
 #[test]
 fn pages_of_the_demo_show_commands_as_code_and_name_every_sign() {
     let sandbox = Sandbox::new();
-    let home = sandbox.path().join("demo");
-    let _ = sandbox.run(&["demo", "--keep", &home.display().to_string()]).ok();
-    let mut command = sandbox.command(&["serve", "--json"]);
-    command.env("HOME", &home).env("TEST_TIDEGATE_HOME", &home).env_remove("TIDEGATE_STATE_DIR");
-    let served = Served::run(command.current_dir(home.join("shop")).env_remove("CLAUDE_PROJECT_DIR"));
+    let served = Served::run(demo(&sandbox, &["serve", "--json"]));
     let mut waiting = vec![String::new(), "memory?q=xyzzyx".to_owned()];
     let (mut seen, mut kinds, mut has_code, mut has_bars) = (Vec::new(), Vec::new(), false, false);
     while let Some(path) = waiting.pop() {
@@ -204,13 +212,12 @@ fn pages_of_the_demo_show_commands_as_code_and_name_every_sign() {
 
 #[test]
 fn a_report_for_a_browser_begins_with_its_finding_and_needs_no_other_file() {
-    let sandbox = planted();
     for (lang, finding) in [
-        ("C.UTF-8", "untested &quot;done&quot; blocked once"),
+        ("C.UTF-8", "untested &quot;done&quot; blocked once, then tested 1 of 1 times"),
         ("ja_JP.UTF-8", "未検証の「完了」を1回ブロック"),
     ] {
-        let mut command = sandbox.command(&["report", "--html", "-"]);
-        let ran = command.env("LANG", lang).output().expect("it runs");
+        let sandbox = Sandbox::new().with("LANG", lang);
+        let ran = demo(&sandbox, &["report", "--html", "-"]).output().expect("it runs");
         let page = String::from_utf8(ran.stdout).expect("UTF-8");
         let head =
             page.split_once("<h1>").and_then(|(_, rest)| rest.split_once("</h1>")).map(|(head, _)| head);

@@ -46,19 +46,18 @@ fn draw(report: &ReplayReport, view: &View<'_>, lang: Lang) -> Markup {
             part(Fill::Dim, stops.asking + stops.waiting, both!("not at their end", "途中のもの")),
         ],
     };
-    let curves: Vec<&SessionReport> =
-        report.session_list.iter().filter(|session| session.curve.len() > 1).collect();
+    let sessions = &report.session_list;
+    let [above, below] = page::pages_around_sessions(report, view);
     html! {
         @if stops.verified + stops.untested > 0 { (bars::draw(&[edited])) }
-        (page::body_page(report, view).html(lang))
-        @if !curves.is_empty() {
-            h2 { (both!("Context of each session", "セッションごとのコンテキスト").get(lang)) }
-            ul.cards { @for session in curves.iter().take(CURVES) { li { (card(session, view, lang)) } } }
-        }
-        @if curves.len() > CURVES {
-            @let more = both!("and {n} more in `--json`", "ほか{n}件は `--json` にあります", n = curves.len() - CURVES);
+        (above.html(lang))
+        h2 { (both!("Sessions", "セッション").get(lang)) }
+        ul.cards { @for session in sessions.iter().take(CURVES) { li { (card(session, view, lang)) } } }
+        @if sessions.len() > CURVES {
+            @let more = both!("and {n} more in `--json`", "ほか{n}件は `--json` にあります", n = sessions.len() - CURVES);
             p.dim { (Text::from(more).html(lang)) }
         }
+        (below.html(lang))
     }
 }
 
@@ -70,6 +69,7 @@ fn card(session: &SessionReport, view: &View<'_>, lang: Lang) -> Markup {
         Some(window) => both!("at most {peak} of {window} tokens", "最大{peak}（{window}トークン中）"),
         None => both!("at most {peak} tokens", "最大{peak}トークン"),
     };
+    let untested = session.untested.len();
     let counts = both!(
         "{n}, {m}",
         "ターン{turns}件、圧縮{compactions}件",
@@ -82,9 +82,12 @@ fn card(session: &SessionReport, view: &View<'_>, lang: Lang) -> Markup {
         article.card {
             h3 { (page::project_name(session)) }
             p.dim { (view.clock.minute(session.to)) }
-            (curve.draw_small(words.get(lang)))
+            @if curve.points.len() > 1 { (curve.draw_small(words.get(lang))) }
             p { (words.get(lang)) }
             p.dim { (counts.get(lang)) }
+            @if untested > 0 {
+                p.warning { (both!("{untested} untested", "確認なし{untested}件").get(lang)) }
+            }
         }
     }
 }

@@ -48,16 +48,23 @@ pub(super) fn report_page(report: &ReplayReport, view: &View<'_>) -> Page {
     page
 }
 
-/// Everything below the first line.
-pub(super) fn body_page(report: &ReplayReport, view: &View<'_>) -> Page {
-    let mut page = Page::new();
-    add_body(&mut page, report, view);
-    page.gap();
-    page.paragraph(what_next());
-    page
+/// What is above the sessions in a browser, which draws them itself, and what is below them.
+pub(super) fn pages_around_sessions(report: &ReplayReport, view: &View<'_>) -> [Page; 2] {
+    let (mut above, mut below) = (Page::new(), Page::new());
+    add_summary(&mut above, report, view);
+    add_evidence(&mut below, report, view);
+    below.gap();
+    below.paragraph(what_next());
+    [above, below]
 }
 
 fn add_body(page: &mut Page, report: &ReplayReport, view: &View<'_>) {
+    add_summary(page, report, view);
+    list_sessions(page, report, view);
+    add_evidence(page, report, view);
+}
+
+fn add_summary(page: &mut Page, report: &ReplayReport, view: &View<'_>) {
     if let Some((settings, unchanged)) = &view.what_if {
         let (now, before) = (warnings(report), warnings(unchanged));
         let without = finding(unchanged);
@@ -73,7 +80,9 @@ fn add_body(page: &mut Page, report: &ReplayReport, view: &View<'_>) {
         ));
     }
     list_context(page, report, view);
-    list_sessions(page, report, view);
+}
+
+fn add_evidence(page: &mut Page, report: &ReplayReport, view: &View<'_>) {
     list_compactions(page, report, view);
     list_untested(page, report, view);
     list_left_out(page, report);

@@ -91,7 +91,8 @@ pub(super) fn finding(report: &FrictionReport) -> Bilingual {
     if parts.is_empty() {
         return both!("no check had anything to say", "伝えることはありませんでした");
     }
-    Bilingual::list(parts)
+    let (en, ja): (Vec<String>, Vec<String>) = parts.into_iter().map(|part| (part.en, part.ja)).unzip();
+    Bilingual { en: en.join("; "), ja: ja.join("、") }
 }
 
 fn add_body(page: &mut Page, report: &FrictionReport, clock: &LocalClock) {
