@@ -52,5 +52,10 @@ await take("serve-phone", long, { viewport: phone, prepare: toCurve });
 await take("serve-phone-dark", "", { viewport: phone, colorScheme: "dark" });
 await take("replay-html", pathToFileURL(REPLAY).href, { viewport: { width: 960, height: 900 } });
 await take("report-html", pathToFileURL(REPORT).href, { viewport: { width: 960, height: 900 } });
-await take("report-print", pathToFileURL(REPORT).href, { media: "print", viewport: { width: 794, height: 1123 } });
+// A sheet of paper, with its margin.
+await take("report-print", pathToFileURL(REPORT).href, {
+  media: "print",
+  viewport: { width: 794, height: 1123 },
+  prepare: (page) => page.evaluate(() => Object.assign(document.body.style, { margin: "56px 52px" })),
+});
 await browser.close();
