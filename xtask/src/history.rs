@@ -49,6 +49,8 @@ struct Player<'a> {
     prompts: u32,
 }
 
+type Play = fn(&mut Player<'_>) -> Done;
+
 pub(crate) fn write(program: &Path, home: &Path) -> Done {
     for (project, file) in PROJECTS {
         let folder = home.join(project);
@@ -71,7 +73,7 @@ pub(crate) fn write(program: &Path, home: &Path) -> Done {
         is_japanese: true,
         ..start("受注管理", "e1c84d57-7e02-4d3b-b1a9-2b8f4c9d6e03", 1, 10 * 60 + 5)
     };
-    let week: [(fn(&mut Player<'_>) -> Done, Player<'_>); 5] = [
+    let week: [(Play, Player<'_>); 5] = [
         (login_page, start("shop", "5d0e63b1-9c1f-4c8e-8a54-6f1b9a20e611", 5, 9 * 60 + 12)),
         (orders, orders_session),
         (retry, start("docs-site", "93ab1f6c-5a0d-4f2e-8c47-d3e5b7a91c24", 0, 8 * 60 + 20)),
@@ -245,7 +247,8 @@ fn password_reset(session: &mut Player<'_>) -> Done {
 
 impl Player<'_> {
     fn wait(&mut self, minutes: u64) {
-        self.at += minutes * MINUTE;
+        // A little more, so that no start of a process carries a duration over a whole second or minute.
+        self.at += minutes * (MINUTE + 700);
     }
 
     fn begin(&mut self) -> Done {

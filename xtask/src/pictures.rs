@@ -67,7 +67,7 @@ pub(crate) fn check_with(program: &Path) -> Done {
     }
     let written = fs::read_to_string(workspace::root().join(FOLDER).join(PAGES)).unwrap_or_default();
     let digests = digest_pages(program, &folder.path().join("week"))?;
-    for line in digests.lines().filter(|line| !written.lines().any(|known| known == *line)) {
+    if let Some(line) = digests.lines().find(|line| !written.lines().any(|known| known == *line)) {
         return Err(stale(&format!("the page {line}")));
     }
     check_links()?;
