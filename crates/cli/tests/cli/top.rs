@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -11,6 +12,8 @@ use crate::sandbox::Sandbox;
 /// Far beyond what a screen takes.
 const LIMIT: Duration = Duration::from_mins(1);
 
+static STARTED: AtomicUsize = AtomicUsize::new(0);
+
 struct Terminal {
     socket: String,
 }
@@ -18,7 +21,9 @@ struct Terminal {
 impl Terminal {
     fn start(sandbox: &Sandbox, columns: usize) -> Terminal {
         let folder = sandbox.path().file_name().expect("a name").to_string_lossy().into_owned();
-        let terminal = Terminal { socket: format!("tidegate-test{folder}-{columns}") };
+        // A server that just ended may still have its socket.
+        let number = STARTED.fetch_add(1, Ordering::Relaxed);
+        let terminal = Terminal { socket: format!("tidegate-test{folder}-{columns}-{number}") };
         let top = sandbox.command(&["top"]);
         let mut tmux = terminal.tmux();
         tmux.env_clear().env("TERM", "xterm-256color").current_dir(sandbox.home());
