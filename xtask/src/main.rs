@@ -8,6 +8,7 @@ mod deps;
 mod dist;
 mod docs;
 mod e2e;
+mod history;
 mod hosts;
 mod installs;
 mod layers;

@@ -14,7 +14,9 @@ use crate::client;
 use crate::passed::PassedStep;
 use crate::scratch::Scratch;
 use crate::selection::{Affected, ScenarioTable};
-use crate::{browser, deps, docs, e2e, hosts, installs, layers, notices, postgres, supply, tools, words};
+use crate::{
+    browser, deps, docs, e2e, hosts, installs, layers, notices, pictures, postgres, supply, tools, words,
+};
 use xtask::failure::{Done, Failure};
 use xtask::workspace::{self, cargo, step};
 use xtask::{print, shipped};
@@ -114,6 +116,11 @@ pub(crate) fn run(all: bool) -> Done {
             step(SCENARIOS, || e2e::run_built(program, scenarios, filters))
         };
         left_for_ci.extend(run_scenarios(&changes, &[program, &scenarios.executable], run)?);
+    }
+    if missing.iter().any(|program| *program == "tmux") {
+        left_out.push("pictures of the documentation: no tmux".to_owned());
+    } else {
+        step("pictures of the documentation", || pictures::check_with(program))?;
     }
     match browser::unavailable() {
         Some(why) => left_out.push(format!("pages in a browser: {why}")),

@@ -1,10 +1,11 @@
-//! Made-up transcripts of a week, for pictures of `tidegate replay`.
+//! Made-up transcripts of a week, for pictures of `tidegate replay`. They end when the pictures are taken.
 
 use std::fs;
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
+
+use crate::history;
 use xtask::failure::{Done, While};
 
 /// A project, how many days ago, and its turns: tokens used at the end, and what happened.
@@ -57,7 +58,7 @@ const WEEK: [Past; 6] = [
 /// One file for each session.
 pub(crate) fn write(folder: &Path) -> Done {
     fs::create_dir_all(folder).while_(folder.display())?;
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
+    let now = history::NOW / 1000;
     for (number, (project, days, turns)) in WEEK.into_iter().enumerate() {
         let mut session = Session { number, project, at: now - days * 86_400, lines: Vec::new() };
         for (used, turn) in turns {

@@ -27,6 +27,10 @@ impl LocalClock {
         LocalClock { zone: TimeZone::UTC, now }
     }
 
+    pub(crate) fn now(&self) -> Millis {
+        self.now
+    }
+
     /// For words such as "last week" in a search.
     pub(crate) fn local_time(&self) -> LocalTime {
         let now = i64::try_from(self.now.0).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());

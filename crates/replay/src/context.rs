@@ -250,9 +250,16 @@ impl ContextCourse {
     }
 }
 
+impl Ahead {
+    /// A warning after the last answer leaves nothing that could still be done.
+    pub fn is_in_time(self) -> bool {
+        self.turns + self.answers > 0
+    }
+}
+
 impl PlayedCompaction {
     pub fn was_warned(&self) -> bool {
-        self.early.is_some()
+        self.early.is_some_and(Ahead::is_in_time)
     }
 }
 
@@ -327,6 +334,19 @@ mod tests {
             MadeUp::new().prompt("a").answers(60_000, "b").prompt("paste").compacts("auto", 180_000, "x");
         let course = course(made.answers(20_000, "on"), &Config::default());
         assert!(course.warnings.is_empty() && !course.compactions[0].was_warned());
+    }
+
+    #[test]
+    fn a_warning_right_at_the_compaction_is_none() {
+        let full = || MadeUp::new().prompt("a").answers(160_000, "b").prompt("paste");
+        let at_once = course(full().compacts("auto", 180_000, "x").answers(20_000, "on"), &Config::default());
+        let compaction = &at_once.compactions[0];
+        assert_eq!(compaction.early, Some(Ahead { turns: 0, answers: 0 }));
+        assert!(!compaction.was_warned());
+        let made = full().answers(165_000, "c").compacts("auto", 180_000, "x").answers(20_000, "on");
+        let one_answer = course(made, &Config::default());
+        assert_eq!(one_answer.compactions[0].early, Some(Ahead { turns: 0, answers: 1 }));
+        assert!(one_answer.compactions[0].was_warned());
     }
 
     #[test]

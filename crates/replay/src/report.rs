@@ -66,7 +66,7 @@ pub struct StopCounts {
 pub struct CompactionCounts {
     pub all: usize,
     pub by_hand: usize,
-    /// Automatic ones before which Tidegate would not have warned.
+    /// Automatic ones before which Tidegate would not have warned, or only after the last answer.
     pub without_warning: usize,
     /// Facts to keep, before all compactions that have a summary.
     pub facts: usize,
@@ -150,6 +150,7 @@ pub struct CompactionReport {
     /// `auto` or `manual`.
     pub trigger: &'static str,
     pub tokens_before: Option<u64>,
+    /// With an answer or a turn left.
     pub warned: bool,
     /// From the first warning on, early or late.
     pub first_warning: Option<Ahead>,

@@ -18,7 +18,7 @@ const STEP: u32 = 1000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Proposal {
-    /// Turns that it leaves; 0 is the rest of the last one.
+    /// Turns that it leaves.
     pub turns: u32,
     /// Tokens left.
     pub tokens: u32,
@@ -36,7 +36,7 @@ pub struct Tuning {
     pub reachable: usize,
     /// `None` without enough of them.
     pub early: Option<Proposal>,
-    /// Leaves one turn, unless the early one leaves no more.
+    /// Leaves one turn. After the early one, which gives way to it.
     pub late: Option<Proposal>,
     pub in_time_now: InTime,
 }
@@ -70,16 +70,12 @@ fn spans(course: &ContextCourse, since: Millis) -> Vec<Span<'_>> {
 }
 
 impl Span<'_> {
-    /// The turn and the tokens left at each event that could have warned.
-    fn seen(&self) -> impl Iterator<Item = (u32, u32)> {
-        self.points.iter().filter_map(|point| Some((point.seen?, point.left?)))
-    }
-
     /// The smallest threshold that leaves so many turns; `None` if none does.
     fn needed(&self, turns: u32) -> Option<u32> {
         let end = u32::try_from(self.end?.turn).unwrap_or(u32::MAX);
         let latest = end.checked_sub(turns)?;
-        self.seen().filter(|(turn, _)| *turn <= latest).map(|(_, left)| left).min()
+        let left = |point: &CurvePoint| point.left.filter(|_| point.seen.is_some_and(|seen| seen <= latest));
+        self.points.iter().filter_map(left).min()
     }
 
     /// A warning that another transcript shows, too, counts there.
@@ -115,12 +111,12 @@ impl Tuning {
             late: ends().filter(|end| leaves(end.late, 1)).count(),
         };
         if let Some((early, needed)) = find_distance(&reachable, turns).zip(find_distance(&reachable, 1)) {
-            // A late warning at the place of the early one would hide it.
-            let early = early.max(2 * STEP);
-            let late = needed.clamp(STEP, early - STEP);
+            // At the place of the early warning, the late one would hide it; below, it could come after the last answer.
+            let late = needed.max(STEP);
+            let early = early.max(late + STEP);
             let propose = |turns, tokens| Some(propose(&all, &reachable, (turns, tokens), since));
             tuning.early = propose(turns, early);
-            tuning.late = propose(u32::from(late >= needed), late);
+            tuning.late = propose(1, late);
         }
         tuning
     }

@@ -443,13 +443,10 @@ fn cost(found: &Found<'_>, proposal: Proposal) -> Bilingual {
     let tokens = short_tokens(u64::from(tokens));
     let (sessions, all) = (found.sessions, found.turns);
     let per = format!("{:.1}", 100.0 * warnings as f64 / all.max(1) as f64);
-    let (left_en, left_ja) = match turns {
-        0 => ("within the last turn".to_owned(), "最後のターンの途中".to_owned()),
-        _ => (format!("for {}", count_en(turns as usize, "turn")), format!("{turns}ターン分")),
-    };
     both!(
-        "at {tokens} left, {left_en}: {m} in {s}, {per} per 100 turns",
-        "残り{tokens}（{left_ja}）: セッション{sessions}件で警告{warnings}回、100ターンあたり{per}回",
+        "at {tokens} left, for {left}: {m} in {s}, {per} per 100 turns",
+        "残り{tokens}（{turns}ターン分）: セッション{sessions}件で警告{warnings}回、100ターンあたり{per}回",
+        left = count_en(turns as usize, "turn"),
         m = count_en(warnings, "warning"),
         s = count_en(sessions, "session")
     )

@@ -49,20 +49,37 @@ fn step(indent: usize) -> &'static str {
 }
 
 impl Text {
-    /// Commands lose their ticks: `<code>` shows them.
+    /// Commands lose their ticks, in whichever tone: `<code>` shows them.
     pub(crate) fn html(&self, lang: Lang) -> Markup {
         let spoken = self.spoken(lang);
         html! {
             @for (tone, part) in spoken.parts() {
                 @match tone {
-                    Tone::Plain => (part),
-                    Tone::Strong => strong { (part) },
-                    Tone::Dim => span.dim { (part) },
-                    Tone::Good => span.good { (part) },
-                    Tone::Warning => span.warning { (part) },
-                    Tone::Bad => span.bad { (part) },
-                    Tone::Command => code { (part.trim_matches('`')) },
+                    Tone::Plain => (with_code(part)),
+                    Tone::Strong => strong { (with_code(part)) },
+                    Tone::Dim => span.dim { (with_code(part)) },
+                    Tone::Good => span.good { (with_code(part)) },
+                    Tone::Warning => span.warning { (with_code(part)) },
+                    Tone::Bad => span.bad { (with_code(part)) },
+                    Tone::Command if part.contains('`') => (with_code(part)),
+                    Tone::Command => code { (part) },
                 }
+            }
+        }
+    }
+}
+
+/// A tick without a partner is only a character.
+fn with_code(text: &str) -> Markup {
+    let parts: Vec<&str> = text.split('`').collect();
+    let is_code = |at: usize| at % 2 == 1 && at + 1 < parts.len() && !parts[at].is_empty();
+    html! {
+        @for (at, part) in parts.iter().enumerate() {
+            @if is_code(at) { code { (part) } } @else {
+                // The tick before it, and the one after it.
+                @if at % 2 == 1 { "`" }
+                (part)
+                @if at % 2 == 1 && at + 1 < parts.len() { "`" }
             }
         }
     }
@@ -124,6 +141,18 @@ mod tests {
             <td class=\"number\">3</td></tr></tbody></table></div><pre tabindex=\"0\">x &lt; y</pre>";
         assert_eq!(shown, wanted);
         assert!(page.html(Lang::Ja).into_string().contains("<code>npm test</code> を実行"));
+    }
+
+    #[test]
+    fn commands_are_code_in_every_tone() {
+        let shown = |text: Text| text.html(Lang::En).into_string();
+        let text = || data("passed: `npm <test>`, twice");
+        let code = "passed: <code>npm &lt;test&gt;</code>, twice";
+        assert_eq!(shown(text()), code);
+        assert_eq!(shown(text().good()), format!("<span class=\"good\">{code}</span>"));
+        assert_eq!(shown(text().strong()), format!("<strong>{code}</strong>"));
+        assert_eq!(shown(data("npm test").command()), "<code>npm test</code>");
+        assert_eq!(shown(data("``` and a b").dim()), "<span class=\"dim\">``` and a b</span>");
     }
 
     #[test]

@@ -26,8 +26,17 @@ pub(crate) struct RecentSession {
     pub(crate) project: Option<String>,
     pub(crate) last: Millis,
     pub(crate) curve: Curve,
-    /// The newest record in which something happened.
-    pub(crate) last_event: Option<Record>,
+    /// The newest records in which something happened, oldest first.
+    pub(crate) events: Vec<Record>,
+}
+
+/// Events that are kept of a session.
+pub(crate) const EVENTS: usize = 3;
+
+impl RecentSession {
+    pub(crate) fn newest_event(&self) -> Option<&Record> {
+        self.events.last()
+    }
 }
 
 /// By id. A copy shares what it holds, so that a page can be made while records are read.
@@ -83,7 +92,10 @@ impl Recent {
         session.last = session.last.max(Millis::from_iso(&record.at).unwrap_or_default());
         session.curve.take(&record);
         if crate::command::record_words::headline(&record).is_some() {
-            session.last_event = Some(record);
+            session.events.push(record);
+            if session.events.len() > EVENTS {
+                session.events.remove(0);
+            }
         }
     }
 }

@@ -21,7 +21,8 @@ pub(super) struct SessionRow {
     pub(super) meter: MeterRecord,
     /// Files that were changed and not checked since.
     pub(super) unchecked: usize,
-    pub(super) last_event: Option<Record>,
+    /// The last results, newest first.
+    pub(super) events: Vec<Record>,
 }
 
 /// What covers the sessions.
@@ -110,7 +111,7 @@ impl Board {
             KeyCode::Up | KeyCode::Char('k') => self.go_to(self.chosen.saturating_sub(1)),
             KeyCode::Char('/') => self.cover = Cover::Asking(String::new()),
             KeyCode::Char('e') | KeyCode::Enter => {
-                if let Some(record) = self.row().and_then(|row| row.last_event.clone()) {
+                if let Some(record) = self.row().and_then(|row| row.events.first().cloned()) {
                     return Wish::Explain(Box::new(record));
                 }
             }
@@ -172,7 +173,7 @@ pub(super) mod tests {
                 ..MeterRecord::default()
             },
             unchecked: 0,
-            last_event: None,
+            events: Vec::new(),
         }
     }
 
@@ -196,7 +197,7 @@ pub(super) mod tests {
     #[test]
     fn keys_say_what_is_wished() {
         let mut board = Board::new(Lang::En);
-        board.put_rows(vec![SessionRow { last_event: Some(Record::default()), ..row("shop", true, 1, 10) }]);
+        board.put_rows(vec![SessionRow { events: vec![Record::default()], ..row("shop", true, 1, 10) }]);
         assert_eq!(board.press(KeyCode::Char('e')), Wish::Explain(Box::default()));
         assert_eq!(
             board.press(KeyCode::Char('o')),

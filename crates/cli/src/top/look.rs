@@ -51,7 +51,7 @@ fn row_of(here: &Here, recent: &Recent, session: Session) -> SessionRow {
         curve,
         meter: MeterRecord::from_meter(&meter, forecast, here.now),
         unchecked: marks.verification.changes.as_ref().map_or(0, ChangeSet::count),
-        last_event: known.and_then(|known| known.last_event.clone()),
+        events: known.map(|known| known.events.iter().rev().cloned().collect()).unwrap_or_default(),
         id: session.id.to_string(),
     }
 }

@@ -18,9 +18,6 @@ use crate::bilingual::{Bilingual, both, count_en};
 use crate::command::record_words::{headline, said_text};
 use crate::local_time::LocalClock;
 
-/// Characters of a text; `e` shows all of it.
-const LONGEST: usize = 200;
-
 pub(super) fn draw(frame: &mut Frame<'_>, board: &Board, clock: &LocalClock) {
     let parts = [Constraint::Length(1), Constraint::Min(5), Constraint::Length(12), Constraint::Length(1)];
     let [head, list, details, keys] = Layout::vertical(parts).areas(frame.area());
@@ -180,19 +177,20 @@ fn draw_details(frame: &mut Frame<'_>, area: Rect, row: &SessionRow, board: &Boa
         left,
     );
     let mut lines: Vec<Line<'_>> = Vec::new();
-    if let Some(record) = &row.last_event {
-        let at = Millis::from_iso(&record.at).map(|at| clock.minute(at)).unwrap_or_default();
+    // Two lines of words for the newest, so that there is room for those before it.
+    let longest = 2 * usize::from(right.width.saturating_sub(3));
+    for (at, record) in row.events.iter().enumerate() {
+        let time = Millis::from_iso(&record.at).map(|at| clock.minute(at)).unwrap_or_default();
         let text = headline(record).map(|text| text.plain(board.lang)).unwrap_or_default();
-        lines.push(Line::from(format!("{at} {text}")));
-        lines.extend(
-            said_text(record).map(|said| Line::from(cut_to(&one_line(&said), LONGEST).into_owned()).dim()),
-        );
+        lines.push(Line::from(format!("{time} {}", one_line(&text))));
+        let said = said_text(record).filter(|_| at == 0);
+        lines.extend(said.map(|said| Line::from(cut_to(&one_line(&said), longest).into_owned()).dim()));
     }
     if !board.decisions.is_empty() {
         lines.push(Line::from(say(&both!("Last decisions", "最近の決定"))).bold());
         lines.extend(board.decisions.iter().map(|text| Line::from(format!("- {}", show_name(text)))));
     }
-    let block = Block::bordered().title(say(&both!(" Last event ", " 直近の出来事 ")));
+    let block = Block::bordered().title(say(&both!(" Last results ", " 最近の結果 ")));
     frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: true }).block(block), right);
 }
 
@@ -225,7 +223,7 @@ mod tests {
     use crate::top::board::tests::row;
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
-    use tidegate_core::pipeline::record::Record;
+    use tidegate_core::pipeline::record::{Deeds, Record};
     use tidegate_core::text::lang::Lang;
 
     const NOW: u64 = 1_794_963_600_000;
@@ -246,8 +244,26 @@ mod tests {
             cause: Some("startup".to_owned()),
             ..Record::default()
         };
-        let busy =
-            SessionRow { unchecked: 3, last_event: Some(event), ..row("shop", true, NOW - 60_000, 120_000) };
+        let mut blocked = Record {
+            at: Millis(NOW).iso(),
+            event: "Stop".to_owned(),
+            ruling: "deny".to_owned(),
+            ..Record::default()
+        };
+        blocked.said.user = Some("Tidegate blocked \"done\": login.ts changed.".to_owned());
+        let passed = Record {
+            at: Millis(NOW - 30_000).iso(),
+            event: "PostToolUse".to_owned(),
+            ruling: "pass".to_owned(),
+            did: Deeds {
+                verified: vec!["test".to_owned()],
+                passed: Some("npm test".to_owned()),
+                ..Deeds::default()
+            },
+            ..Record::default()
+        };
+        let events = vec![blocked, passed, event];
+        let busy = SessionRow { unchecked: 3, events, ..row("shop", true, NOW - 60_000, 120_000) };
         board.put_rows(vec![busy, row("東京\u{1b}[31m", false, NOW - 7_200_000, 30_000)]);
         board.decisions = vec!["a signed cookie, valid for 30 days".to_owned()];
         board

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use tidegate_core::text::hidden::show_hidden;
 
+use super::bars;
 use super::site::{Site, code};
 use crate::bilingual::{Bilingual, both};
 use tidegate_core::text::lang::Lang;
@@ -62,6 +63,7 @@ pub(crate) fn served(site: &Site, part: Part, address: &str, title: &str, body: 
                 script src=(site.file("live.js")) defer {}
             }
             body data-live=(site.file("live")) data-known=(site.known) {
+                (bars::patterns())
                 a.skip href="#main" { (site.say(&both!("Skip to the content", "本文へ移動"))) }
                 header {
                     a.name href=(site.link("")) { "Tidegate" }
@@ -128,7 +130,7 @@ pub(crate) fn alone(lang: Lang, title: &str, body: &Markup) -> String {
                 title { (title) }
                 style { (PreEscaped(STYLE)) }
             }
-            body.alone { main { (body) } }
+            body.alone { (bars::patterns()) main { (body) } }
         }
     };
     plain(page).into_string()

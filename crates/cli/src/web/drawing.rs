@@ -28,15 +28,16 @@ fn class(kind: SignKind) -> &'static str {
 }
 
 /// The size of the drawing, and its margins.
-const SIZE: (f64, f64) = (760.0, 250.0);
-const LEFT: f64 = 48.0;
-const TOP: f64 = 26.0;
-const BOTTOM: f64 = 24.0;
+///
+/// On a phone the drawing is half as large and its letters twice: there has to be room for them.
+const SIZE: (f64, f64) = (760.0, 280.0);
+const LEFT: f64 = 62.0;
+const TOP: f64 = 30.0;
+const BOTTOM: f64 = 30.0;
 
 /// Texts that a drawing needs.
 pub(crate) struct CurveWords<'a> {
     pub(crate) summary: &'a str,
-    pub(crate) compacts_at: &'a str,
     pub(crate) time: &'a dyn Fn(Millis) -> String,
     /// Where a sign leads, and what it says.
     pub(crate) sign: &'a dyn Fn(&Sign) -> (Option<String>, String),
@@ -46,7 +47,7 @@ pub(crate) struct CurveWords<'a> {
 const MOST_HOVERED: usize = 150;
 
 /// Columns of a sign.
-const SIGN: f64 = 14.0;
+const SIGN: f64 = 16.0;
 
 /// Where signs are drawn so that none hides another: in their order, as near to their places as there is room. Their stems show
 /// the places.
@@ -94,8 +95,8 @@ impl Curve {
                         path d=(format!("M{LEFT} {:.1}H{:.1}", y(tokens), LEFT + room_x)) {}
                         text x=(LEFT - 6.0) y=(format!("{:.1}", y(tokens) + 4.0)) text-anchor="end" { (short_tokens(tokens)) }
                     }
-                    @if let Some(first) = &ends[0] { text x=(LEFT) y=(height - 6.0) { (first) } }
-                    @if let Some(last) = &ends[1] { text x=(LEFT + room_x) y=(height - 6.0) text-anchor="end" { (last) } }
+                    @if let Some(first) = &ends[0] { text x=(LEFT) y=(height - 8.0) { (first) } }
+                    @if let Some(last) = &ends[1] { text x=(LEFT + room_x) y=(height - 8.0) text-anchor="end" { (last) } }
                 }
                 path.area d=(area) aria-hidden="true" {}
                 path.line d=(line) aria-hidden="true" {}
@@ -117,17 +118,13 @@ impl Curve {
                 }
                 @for (sign, shown_at) in self.signs.iter().zip(apart(&places, LEFT + room_x)) {
                     @let (link, title) = (words.sign)(sign);
-                    @let shape = shape(sign.kind, shown_at, 12.0);
-                    @let stem = format!("M{:.1} 18V{:.1}", x(self.place(sign.at)), TOP + room_y);
+                    @let shape = shape(sign.kind, shown_at, 14.0);
+                    @let stem = format!("M{:.1} 20V{:.1}", x(self.place(sign.at)), TOP + room_y);
                     a class=(class(sign.kind)) href=[link] aria-label=(title) {
                         title { (title) }
                         path.stem d=(stem) {}
                         path d=(shape) {}
                     }
-                }
-                // Above the stems of the signs.
-                @if let Some(end) = self.end() {
-                    text.end x=(LEFT + room_x) y=(format!("{:.1}", y(end) - 5.0)) text-anchor="end" aria-hidden="true" { (words.compacts_at) }
                 }
             }
         }
@@ -159,8 +156,8 @@ mod tests {
     #[test]
     fn no_sign_hides_another() {
         assert_eq!(apart(&[100.0, 300.0], 700.0), [100.0, 300.0]);
-        assert_eq!(apart(&[100.0, 100.0, 105.0], 700.0), [100.0, 114.0, 128.0]);
-        assert_eq!(apart(&[700.0, 700.0], 700.0), [686.0, 700.0]);
+        assert_eq!(apart(&[100.0, 100.0, 105.0], 700.0), [100.0, 116.0, 132.0]);
+        assert_eq!(apart(&[700.0, 700.0], 700.0), [684.0, 700.0]);
         let many = apart(&[400.0; 200], 700.0);
         assert!(many.iter().all(|place| (LEFT..=700.0).contains(place)), "{many:?}");
         assert!(many.windows(2).all(|pair| pair[1] > pair[0]), "{many:?}");
@@ -174,13 +171,12 @@ mod tests {
         let curve = Curve { points: vec![point(0, 20_000), point(4, 130_000)], signs: vec![sign] };
         let words = CurveWords {
             summary: "from 20k to 130k",
-            compacts_at: "compacts here",
             time: &|at| at.iso(),
             sign: &|sign| (Some(format!("/t/event/{}", sign.id)), "blocked <b>".to_owned()),
         };
         let drawn = curve.draw(&words).into_string();
         assert!(drawn.contains("href=\"/t/event/r4\" aria-label=\"blocked &lt;b&gt;\""), "{drawn}");
-        assert!(drawn.contains("d=\"M48.0 "), "{drawn}");
+        assert!(drawn.contains("d=\"M62.0 "), "{drawn}");
         assert!(!drawn.contains("NaN") && !drawn.contains("inf"), "{drawn}");
         let nothing = Curve::default().draw(&words).into_string();
         assert!(!nothing.contains("NaN") && !nothing.contains("inf"), "{nothing}");

@@ -39,8 +39,18 @@ const LOOK: Duration = Duration::from_millis(500);
 /// A browser on this machine sends the head of a request at once.
 const HEAD: Duration = Duration::from_secs(5);
 
-/// Connections at once: a browser opens six, and keeps one for the news of each page.
-const CONNECTIONS: usize = 64;
+/// Connections at once: a browser opens six.
+const CONNECTIONS: usize = 128;
+
+/// Pages of different browsers that wait for news at once. The other connections stay free for pages.
+const STREAMS: usize = 63;
+
+/// For a reader that asks for one too many. Its language is not known.
+const TOO_MANY: &str = "\
+Too many pages wait for news from this `tidegate serve`. Close some of them, and load the page again.
+
+この `tidegate serve` から更新を待っているページが多すぎます。いくつか閉じてから、ページを読み込み直してください。
+";
 
 /// Shared by all requests.
 struct Serving {
@@ -55,6 +65,7 @@ struct Serving {
     news: watch::Sender<u64>,
     /// A page began to wait for news.
     is_awaited: Notify,
+    streams: Arc<Semaphore>,
     /// Where a browser does not say which it wants.
     lang: Lang,
 }
@@ -84,8 +95,10 @@ impl Server {
         let guard = Guard { token, port };
         let (recent, small_curves, readings) = (Mutex::new(recent), OnceLock::new(), LastReadings::default());
         let (news, is_awaited) = (watch::Sender::new(0), Notify::new());
+        let streams = Arc::new(Semaphore::new(STREAMS));
         let lang = language::current();
-        let serving = Serving { guard, here, recent, small_curves, readings, news, is_awaited, lang };
+        let serving =
+            Serving { guard, here, recent, small_curves, readings, news, is_awaited, streams, lang };
         Ok(Server { listener, serving: Arc::new(serving) })
     }
 
@@ -255,11 +268,16 @@ async fn look_for_news(serving: &Serving) {
 
 /// One event at the beginning, and one for each time that something was recorded.
 async fn live(State(serving): State<Arc<Serving>>) -> Response {
+    let Ok(place) = Arc::clone(&serving.streams).try_acquire_owned() else {
+        let code = StatusCode::SERVICE_UNAVAILABLE;
+        return (code, [(header::CONNECTION, "close")], TOO_MANY).into_response();
+    };
     // Before the first look: what is recorded from here on is news.
     let news = serving.news.subscribe();
     serving.is_awaited.notify_one();
     let first = journal_size(&serving.here.state.journal(), clock::now());
-    let news = stream::unfold((news, first, None), async |(mut news, first, known)| {
+    // It has its place until its reader goes away.
+    let news = stream::unfold((news, first, None, place), async |(mut news, first, known, place)| {
         let size = match known {
             None => first,
             Some(known) => loop {
@@ -271,7 +289,7 @@ async fn live(State(serving): State<Arc<Serving>>) -> Response {
             },
         };
         let event: Result<Event, Infallible> = Ok(Event::default().event("news").data(size.to_string()));
-        Some((event, (news, first, Some(size))))
+        Some((event, (news, first, Some(size), place)))
     });
     Sse::new(Box::pin(news)).keep_alive(KeepAlive::default()).into_response()
 }

@@ -472,6 +472,39 @@ fn a_followed_journal_shows_what_comes_and_ends_with_its_reader() {
 }
 
 #[test]
+fn a_followed_log_tells_what_comes() {
+    let sandbox = played();
+    let mut child = sandbox
+        .command(&["log", "--follow"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let stdout = std::io::BufReader::new(child.stdout.take().expect("a pipe"));
+    let (sender, lines) = std::sync::mpsc::channel::<String>();
+    std::thread::spawn(move || stdout.lines().map_while(Result::ok).all(|line| sender.send(line).is_ok()));
+    let next = |text: &str| loop {
+        // Far beyond what it takes.
+        let line = lines.recv_timeout(std::time::Duration::from_mins(1)).expect("a line");
+        if line.contains(text) {
+            return;
+        }
+    };
+    let begin = |id: &str| {
+        let payload = json!({ "session_id": id, "hook_event_name": "SessionStart", "source": "startup", "cwd": sandbox.project() });
+        let _ = sandbox.event(&payload);
+    };
+    next("A session started");
+    // What is there is told before anything comes.
+    for id in ["first", "second"] {
+        begin(id);
+        next("A session started");
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+#[test]
 fn completions_and_pages_know_every_command() {
     let sandbox = Sandbox::new();
     let help = sandbox.run(&["help", "--all"]);

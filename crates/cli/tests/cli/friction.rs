@@ -147,6 +147,8 @@ fn report_shows_what_is_heard_and_what_is_not() {
     let sandbox = worked();
     insta::assert_snapshot!(redacted(&sandbox, sandbox.run(&["report"]).ok()), @"
     Last 30 days in [project]
+    untested \"done\" blocked 5 times, then tested 0 of 5 times; 3 actions blocked; 1
+    context warning
     2 sessions, 22 hook runs
 
     What Tidegate did
@@ -325,6 +327,7 @@ fn report_of_nothing() {
     let sandbox = Sandbox::new();
     insta::assert_snapshot!(redacted(&sandbox, sandbox.run(&["report"]).ok()), @"
     Last 30 days in [project]
+    no check had anything to say
     0 sessions, 0 hook runs
 
     What Tidegate did

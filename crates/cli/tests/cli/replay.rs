@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::people::at_terminal;
 use crate::sandbox::{Sandbox, contents, is_root, make_fifo};
 use crate::state::as_another_person;
 
@@ -12,11 +13,13 @@ use crate::state::as_another_person;
 struct Session {
     lines: Vec<Value>,
     cwd: String,
+    /// Begins the ids of its lines: the same ones are copies.
+    name: String,
 }
 
 impl Session {
     fn new(cwd: &Path) -> Session {
-        Session { lines: Vec::new(), cwd: cwd.display().to_string() }
+        Session { lines: Vec::new(), cwd: cwd.display().to_string(), name: String::new() }
     }
 
     fn line(mut self, mut line: Value) -> Session {
@@ -26,7 +29,7 @@ impl Session {
         line["timestamp"] = json!(at.iso());
         line["cwd"] = json!(self.cwd);
         line["sessionId"] = json!("5e55");
-        line["uuid"] = json!(format!("u{number}"));
+        line["uuid"] = json!(format!("{}u{number}", self.name));
         self.lines.push(line);
         self
     }
@@ -36,7 +39,7 @@ impl Session {
     }
 
     fn answer(self, used: u64, blocks: &Value) -> Session {
-        let id = format!("m{}", self.lines.len());
+        let id = format!("{}m{}", self.name, self.lines.len());
         let message = json!({"id": id, "model": "claude-sonnet-4-5", "usage": {"input_tokens": used}, "content": blocks});
         self.line(json!({"type": "assistant", "message": message}))
     }
@@ -151,6 +154,49 @@ fn tune_proposes_nothing_without_evidence() {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(ran.stdout.starts_with("Not enough evidence"), "{}", ran.stdout);
     assert!(!sandbox.home().join(".config/tidegate").exists());
+}
+
+/// Each of these sessions compacts after five turns, in which it grows by so many tokens.
+fn write_compactions(sandbox: &Sandbox, number: u64) {
+    for n in 0..number {
+        let mut session = Session { name: format!("s{n}-"), ..Session::new(&sandbox.project()) };
+        for turn in 0..5 {
+            session = session.prompt("go").text(158_000 - (4 - turn) * (8_000 + n * 100), "Done.");
+        }
+        let meta = json!({"trigger": "auto", "preTokens": 160_000});
+        let file = format!(".claude/projects/-shop/{n:08}-1111-2222-3333-444455556666.jsonl");
+        session
+            .prompt("go")
+            .line(json!({"type": "system", "subtype": "compact_boundary", "compactMetadata": meta}))
+            .line(json!({"type": "user", "isCompactSummary": true, "message": {"content": "Summary."}}))
+            .text(20_000, "On it.")
+            .write(&sandbox.home().join(file));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_proposal_is_written_after_a_yes_at_the_terminal() {
+    let sandbox = Sandbox::new().with("COLUMNS", "80");
+    write_compactions(&sandbox, 24);
+    let config = sandbox.home().join(".config/tidegate/config.toml");
+    let proposed = sandbox.run(&["tune"]).ok().to_owned();
+    assert!(proposed.starts_with("Warn ") && proposed.contains("tidegate tune --apply"), "{proposed}");
+    let lines = |name: &str| -> Option<String> {
+        proposed.lines().find_map(|line| line.trim().strip_prefix(&format!("+{name} = "))).map(str::to_owned)
+    };
+    let (early, late) = (lines("early").expect("a proposal"), lines("late").expect("a proposal"));
+    let refused = at_terminal(&sandbox, &["tune", "--apply"], "n\n");
+    assert!(refused.stdout.contains("+early = ") && !config.exists(), "{refused:?}");
+    let ran = at_terminal(&sandbox, &["tune", "--apply"], "y\n");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let asked = ran.stdout.find("This would write").expect("a question");
+    // What is decided about comes before the question, and the end after it.
+    assert!(ran.stdout.find("+early = ").is_some_and(|diff| diff < asked), "{ran:?}");
+    assert!(ran.stdout.find("Written.").is_some_and(|end| end > asked), "{ran:?}");
+    let text = fs::read_to_string(&config).expect("a config");
+    assert_eq!(text, format!("[context_warning]\nearly = {early}\nlate = {late}\n"));
+    assert!(sandbox.run(&["tune"]).words().contains("Your config says so already"));
 }
 
 #[test]
@@ -421,6 +467,10 @@ fn a_file_for_a_browser_has_everything_in_it() {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let page = fs::read_to_string(sandbox.project().join("replay.html")).expect("a file");
     assert!(page.contains("turns that changed code") && page.contains("svg class=\"small\""), "{page}");
+    let head =
+        page.find("<h1>last 30 days: 1 turn ended with untested code, 1 compaction").expect("the finding");
+    assert!(page.find("<dl class=\"bars\">").is_some_and(|chart| head < chart), "{page}");
+    assert!(page.contains("fill=\"url(#fill-bad)\"") && page.contains("<pattern id=\"fill-bad\""), "{page}");
     for outside in ["http://", "https://", "<script", "src="] {
         assert!(!page.replace("http://www.w3.org", "").contains(outside), "{outside}");
     }

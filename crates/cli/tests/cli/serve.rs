@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::slice::from_ref;
 
 use serde_json::{Value, json};
@@ -27,7 +27,10 @@ impl Drop for Served {
 
 impl Served {
     fn start(sandbox: &Sandbox) -> Served {
-        let mut command = sandbox.command(&["serve", "--json"]);
+        Served::run(sandbox.command(&["serve", "--json"]))
+    }
+
+    fn run(mut command: Command) -> Served {
         let mut process = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().expect("a server");
         let mut line = String::new();
         BufReader::new(process.stdout.take().expect("its output")).read_line(&mut line).expect("its address");
@@ -151,6 +154,94 @@ fn every_page_that_is_linked_opens_and_shows_text_of_others_as_text() {
         ["verify-stop blocked", "&lt;b&gt;.ts", "50k tokens used", "Nothing found", "lang=\"ja\"", "設計"]
     {
         assert!(all.contains(text), "{text}");
+    }
+}
+
+/// Each pattern that a page names is in it, once.
+fn assert_patterns(page: &str, path: &str) {
+    for (at, found) in page.match_indices("url(#") {
+        let id = page[at + found.len()..].split(')').next().expect("a name");
+        assert_eq!(page.matches(&format!(" id=\"{id}\"")).count(), 1, "{path}: {id}");
+    }
+}
+
+/// The labels of a curve's signs, each with its class.
+fn signs(page: &str) -> Vec<(String, String)> {
+    let parts = page.split("<a class=\"sign ").skip(1);
+    let quoted = |part: &str, before: &str| {
+        part.split_once(before).and_then(|(_, rest)| rest.split('"').next()).map(str::to_owned)
+    };
+    parts
+        .filter_map(|part| Some((part.split('"').next()?.to_owned(), quoted(part, "aria-label=\"")?)))
+        .collect()
+}
+
+/// A home that the demo leaves, and a command in its project.
+fn demo(sandbox: &Sandbox, args: &[&str]) -> Command {
+    let home = sandbox.path().join("demo");
+    if !home.exists() {
+        let _ = sandbox.run(&["demo", "--keep", &home.display().to_string()]).ok();
+    }
+    let mut command = sandbox.command(args);
+    command.env("HOME", &home).env("TEST_TIDEGATE_HOME", &home).current_dir(home.join("shop"));
+    command.env_remove("TIDEGATE_STATE_DIR").env_remove("CLAUDE_PROJECT_DIR");
+    command
+}
+
+#[test]
+fn pages_of_the_demo_show_commands_as_code_and_name_every_sign() {
+    let sandbox = Sandbox::new();
+    let served = Served::run(demo(&sandbox, &["serve", "--json"]));
+    let mut waiting = vec![String::new(), "memory?q=xyzzyx".to_owned()];
+    let (mut seen, mut kinds, mut has_code, mut has_bars) = (Vec::new(), Vec::new(), false, false);
+    while let Some(path) = waiting.pop() {
+        if seen.contains(&path) || path == "style.css" {
+            continue;
+        }
+        let (code, page) = served.page(&path);
+        assert_eq!(code, 200, "{path}: {page}");
+        assert!(!page.contains('`'), "{path}: {}", page.split('`').nth(1).unwrap_or_default());
+        assert_patterns(&page, &path);
+        let is_japanese = page.contains("<html lang=\"ja\"");
+        for (class, label) in signs(&page) {
+            let [english, japanese] = match class.as_str() {
+                "compaction" => ["compaction, ", "圧縮（"],
+                "warned" => ["warning, ", "警告（"],
+                _ => ["block or question, ", "ブロックまたは確認（"],
+            };
+            assert!(label.starts_with(if is_japanese { japanese } else { english }), "{class}: {label}");
+            kinds.push((is_japanese, class));
+        }
+        has_code |= page.contains("<code>npm test</code>");
+        has_bars |= page.contains("fill=\"url(#fill-good)\"");
+        waiting.extend(links(&page, &served.token));
+        seen.push(path);
+    }
+    for class in ["compaction", "warned", "blocked"] {
+        for is_japanese in [false, true] {
+            assert!(kinds.contains(&(is_japanese, class.to_owned())), "{class} {is_japanese}");
+        }
+    }
+    assert!(has_code && has_bars, "{seen:?}");
+}
+
+#[test]
+fn a_report_for_a_browser_begins_with_its_finding_and_needs_no_other_file() {
+    for (lang, finding) in [
+        ("C.UTF-8", "untested &quot;done&quot; blocked once, then tested 1 of 1 times"),
+        ("ja_JP.UTF-8", "未検証の「完了」を1回ブロック"),
+    ] {
+        let sandbox = Sandbox::new().with("LANG", lang);
+        let ran = demo(&sandbox, &["report", "--html", "-"]).output().expect("it runs");
+        let page = String::from_utf8(ran.stdout).expect("UTF-8");
+        let head =
+            page.split_once("<h1>").and_then(|(_, rest)| rest.split_once("</h1>")).map(|(head, _)| head);
+        assert!(head.is_some_and(|head| head.contains(finding)), "{head:?}");
+        assert!(page.find("<h1>") < page.find("<dl class=\"bars\">"), "{page}");
+        assert_patterns(&page, lang);
+        for outside in ["://", "<script", " src=", "<link", "@import", "url(\"", "url(h"] {
+            assert!(!page.contains(outside), "{outside}");
+        }
     }
 }
 
@@ -284,6 +375,39 @@ fn an_open_page_hears_of_news() {
     assert!(page.contains("A session started"), "{page}");
 }
 
+/// The head of an answer that may have no end.
+fn read_head(stream: &mut BufReader<TcpStream>) -> String {
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        assert!(stream.read_line(&mut head).expect("a head") > 0, "the head has an end: {head}");
+    }
+    head
+}
+
+#[test]
+fn one_open_page_too_many_is_told_and_pages_still_open() {
+    let sandbox = attended();
+    let served = Served::start(&sandbox);
+    let path = format!("/{}/live", served.token);
+    let open = || BufReader::new(served.connect("GET", &path, &[served.host()]));
+    let mut streams: Vec<BufReader<TcpStream>> = (0..63).map(|_| open()).collect();
+    for stream in &mut streams {
+        let head = read_head(stream);
+        assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    }
+    let (code, answer) = served.ask("GET", &path, &[served.host()]);
+    assert_eq!(code, 503, "{answer}");
+    assert!(
+        answer.contains("Too many pages wait") && answer.contains("更新を待っているページが多すぎます"),
+        "{answer}"
+    );
+    assert_eq!(served.page("").0, 200);
+    streams.pop();
+    // The server sees that the reader went away.
+    let is_free = (0..10_000).any(|_| read_head(&mut open()).starts_with("HTTP/1.1 200"));
+    assert!(is_free, "the place of a page that was closed is free again");
+}
+
 #[test]
 fn connections_without_a_request_keep_no_place() {
     let sandbox = attended();
@@ -294,7 +418,7 @@ fn connections_without_a_request_keep_no_place() {
         stream
     };
     // More than are answered at once.
-    let mut waiting: Vec<TcpStream> = (0..100).map(|_| half()).collect();
+    let mut waiting: Vec<TcpStream> = (0..200).map(|_| half()).collect();
     assert_eq!(served.page("").0, 200);
     for stream in &mut waiting {
         // An answer or a reset, but an end.

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -11,6 +12,8 @@ use crate::sandbox::Sandbox;
 /// Far beyond what a screen takes.
 const LIMIT: Duration = Duration::from_mins(1);
 
+static STARTED: AtomicUsize = AtomicUsize::new(0);
+
 struct Terminal {
     socket: String,
 }
@@ -18,7 +21,9 @@ struct Terminal {
 impl Terminal {
     fn start(sandbox: &Sandbox, columns: usize) -> Terminal {
         let folder = sandbox.path().file_name().expect("a name").to_string_lossy().into_owned();
-        let terminal = Terminal { socket: format!("tidegate-test{folder}-{columns}") };
+        // A server that just ended may still have its socket.
+        let number = STARTED.fetch_add(1, Ordering::Relaxed);
+        let terminal = Terminal { socket: format!("tidegate-test{folder}-{columns}-{number}") };
         let top = sandbox.command(&["top"]);
         let mut tmux = terminal.tmux();
         tmux.env_clear().env("TERM", "xterm-256color").current_dir(sandbox.home());
@@ -33,7 +38,8 @@ impl Terminal {
 
     fn tmux(&self) -> Command {
         let mut tmux = Command::new("tmux");
-        tmux.args(["-L", &self.socket]);
+        // `-u`: whatever the locale of the test, texts are UTF-8.
+        tmux.args(["-u", "-L", &self.socket]);
         tmux
     }
 
@@ -165,4 +171,80 @@ fn a_narrow_terminal_names_the_projects() {
     let terminal = Terminal::start(&sandbox, 60);
     let screen = terminal.wait_for("billing");
     assert!(screen.contains("q quit"), "{screen}");
+}
+
+/// A session that was blocked once, in `home/code/NAME`.
+fn begin_blocked(sandbox: &Sandbox, id: &str, name: &str) {
+    let project = begin(sandbox, id, name);
+    let file = project.join("login.ts");
+    fs::write(&file, "b").expect("a file");
+    let send = |mut payload: serde_json::Value| {
+        payload["session_id"] = json!(id);
+        payload["cwd"] = json!(project);
+        payload["transcript_path"] = json!(project.join("none.jsonl"));
+        let event = payload["hook_event_name"].as_str().expect("an event").to_owned();
+        let mut hook = sandbox.command(&["hook", "--event", &event]);
+        hook.current_dir(&project).env("CLAUDE_PROJECT_DIR", &project);
+        crate::sandbox::feed(hook, payload.to_string().as_bytes());
+    };
+    send(json!({ "hook_event_name": "PostToolUse", "tool_name": "Edit", "tool_use_id": "1",
+        "tool_input": { "file_path": file, "old_string": "a", "new_string": "b" },
+        "tool_response": { "filePath": file } }));
+    send(json!({ "hook_event_name": "Stop", "stop_hook_active": false, "last_assistant_message": "Done." }));
+}
+
+#[test]
+fn a_result_is_explained_and_the_memory_is_searched() {
+    let sandbox = Sandbox::new().without("CLAUDE_PROJECT_DIR");
+    begin_blocked(&sandbox, "5e55-5", "billing");
+    let rows = [
+        json!({"kind": "project", "uid": "p", "key": "/p", "name": "billing", "created": 1, "updated": 1}),
+        json!({"kind": "topic", "uid": "t", "project": "p", "title": "Login", "status": "open", "created": 2, "updated": 2}),
+        json!({"kind": "decision", "uid": "d", "topic": "t", "text": "a signed cookie, valid for 30 days", "created": 3, "updated": 3}),
+    ];
+    let rows: Vec<String> = rows.iter().map(serde_json::Value::to_string).collect();
+    let _ = sandbox.run_with(&["memory", "import"], rows.join("\n").as_bytes()).ok();
+    let terminal = Terminal::start(&sandbox, 100);
+    let screen = terminal.wait_for("verify-stop blocked");
+    // The one before it is there, too.
+    assert!(screen.contains("Last results") && screen.contains("A session started"), "{screen}");
+    terminal.press(&["e"]);
+    let explained = terminal.wait_for("Esc back");
+    assert!(explained.contains("verify-stop") && explained.contains("login.ts"), "{explained}");
+    terminal.press(&["Escape"]);
+    terminal.wait_for("Last results");
+    terminal.press(&["/"]);
+    terminal.wait_for("Search the memory");
+    terminal.press(&["-l", "cookie"]);
+    terminal.press(&["Enter"]);
+    let found = terminal.wait_for("Esc back");
+    assert!(found.contains("valid for 30 days"), "{found}");
+}
+
+#[test]
+fn a_person_reads_and_searches_in_japanese() {
+    let sandbox = Sandbox::new().without("CLAUDE_PROJECT_DIR").with("LANG", "ja_JP.UTF-8");
+    begin_blocked(&sandbox, "5e55-6", "kaikei");
+    let rows = [
+        json!({"kind": "project", "uid": "p", "key": "/p", "name": "kaikei", "created": 1, "updated": 1}),
+        json!({"kind": "topic", "uid": "t", "project": "p", "title": "検索", "status": "open", "created": 2, "updated": 2}),
+        json!({"kind": "decision", "uid": "d", "topic": "t", "text": "検索の設計を見直す", "created": 3, "updated": 3}),
+    ];
+    let rows: Vec<String> = rows.iter().map(serde_json::Value::to_string).collect();
+    let _ = sandbox.run_with(&["memory", "import"], rows.join("\n").as_bytes()).ok();
+    let terminal = Terminal::start(&sandbox, 100);
+    let screen = terminal.wait_for("最近の結果");
+    assert!(screen.contains("verify-stop"), "{screen}");
+    terminal.press(&["e"]);
+    let explained = terminal.wait_for("Esc 戻る");
+    assert!(explained.contains("verify-stop") && explained.contains("login.ts"), "{explained}");
+    terminal.press(&["Escape"]);
+    terminal.wait_for("最近の結果");
+    terminal.press(&["/"]);
+    terminal.wait_for("記憶を検索");
+    terminal.press(&["-l", "設計"]);
+    terminal.wait_for("設計");
+    terminal.press(&["Enter"]);
+    let found = terminal.wait_for("Esc 戻る");
+    assert!(found.contains("検索の設計を見直す"), "{found}");
 }

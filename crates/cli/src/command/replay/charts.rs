@@ -11,8 +11,9 @@ use super::page::{self, View};
 use crate::bilingual::{Bilingual, both, count_en};
 use crate::command::Outcome;
 use crate::language;
+use crate::print::text::Text;
 use crate::recent::curve::{Curve, CurvePoint};
-use crate::web::bars::{self, Bar, BarPart};
+use crate::web::bars::{self, Bar, BarPart, Fill};
 use crate::web::page_file;
 
 /// Sessions with a curve.
@@ -21,37 +22,42 @@ const CURVES: usize = 60;
 pub(super) fn write(path: &Path, report: &ReplayReport, view: &View<'_>) -> Outcome {
     let lang = language::current();
     let title = both!("Tidegate replay", "Tidegate の再生");
-    let body = html! { h1 { (title.get(lang)) } (draw(report, view, lang)) };
+    let body = html! {
+        // The finding is what a reader came for.
+        h1 { (page::finding_line(report, view).get(lang)) }
+        p.dim { (title.get(lang)) " · " (view.clock.day(view.clock.now())) }
+        (draw(report, view, lang))
+    };
     page_file::write(path, &title, &body)
 }
 
 fn draw(report: &ReplayReport, view: &View<'_>, lang: Lang) -> Markup {
     let stops = &report.stops;
-    let part = |class, amount: usize, words: Bilingual| BarPart {
-        class,
+    let part = |fill, amount: usize, words: Bilingual| BarPart {
+        fill,
         amount,
-        title: both!("{amount} {en}", "{ja}{amount}件", en = words.en, ja = words.ja).get(lang).to_owned(),
+        words: both!("{amount} {en}", "{ja}{amount}件", en = words.en, ja = words.ja).get(lang).to_owned(),
     };
     let edited = Bar {
         label: both!("turns that changed code", "コードを変えたターン").get(lang).to_owned(),
         parts: vec![
-            part("good", stops.verified, both!("with a check that passed", "確認が通ったもの")),
-            part("bad", stops.untested, both!("without", "確認なし")),
-            part("dim", stops.asking + stops.waiting, both!("not at their end", "途中のもの")),
+            part(Fill::Good, stops.verified, both!("with a check that passed", "確認が通ったもの")),
+            part(Fill::Bad, stops.untested, both!("without", "確認なし")),
+            part(Fill::Dim, stops.asking + stops.waiting, both!("not at their end", "途中のもの")),
         ],
     };
-    let curves: Vec<&SessionReport> =
-        report.session_list.iter().filter(|session| session.curve.len() > 1).collect();
+    let sessions = &report.session_list;
+    let [above, below] = page::pages_around_sessions(report, view);
     html! {
         @if stops.verified + stops.untested > 0 { (bars::draw(&[edited])) }
-        (page::report_page(report, view).html(lang))
-        @if !curves.is_empty() {
-            h2 { (both!("Context of each session", "セッションごとのコンテキスト").get(lang)) }
-            ul.cards { @for session in curves.iter().take(CURVES) { li { (card(session, view, lang)) } } }
+        (above.html(lang))
+        h2 { (both!("Sessions", "セッション").get(lang)) }
+        ul.cards { @for session in sessions.iter().take(CURVES) { li { (card(session, view, lang)) } } }
+        @if sessions.len() > CURVES {
+            @let more = both!("and {n} more in `--json`", "ほか{n}件は `--json` にあります", n = sessions.len() - CURVES);
+            p.dim { (Text::from(more).html(lang)) }
         }
-        @if curves.len() > CURVES {
-            p.dim { (both!("and {n} more in `--json`", "ほか{n}件は `--json` にあります", n = curves.len() - CURVES).get(lang)) }
-        }
+        (below.html(lang))
     }
 }
 
@@ -63,6 +69,7 @@ fn card(session: &SessionReport, view: &View<'_>, lang: Lang) -> Markup {
         Some(window) => both!("at most {peak} of {window} tokens", "最大{peak}（{window}トークン中）"),
         None => both!("at most {peak} tokens", "最大{peak}トークン"),
     };
+    let untested = session.untested.len();
     let counts = both!(
         "{n}, {m}",
         "ターン{turns}件、圧縮{compactions}件",
@@ -75,9 +82,12 @@ fn card(session: &SessionReport, view: &View<'_>, lang: Lang) -> Markup {
         article.card {
             h3 { (page::project_name(session)) }
             p.dim { (view.clock.minute(session.to)) }
-            (curve.draw_small(words.get(lang)))
+            @if curve.points.len() > 1 { (curve.draw_small(words.get(lang))) }
             p { (words.get(lang)) }
             p.dim { (counts.get(lang)) }
+            @if untested > 0 {
+                p.warning { (both!("{untested} untested", "確認なし{untested}件").get(lang)) }
+            }
         }
     }
 }

@@ -39,7 +39,32 @@ pub(super) struct View<'a> {
 
 pub(super) fn report_page(report: &ReplayReport, view: &View<'_>) -> Page {
     let mut page = Page::new();
-    page.paragraph(Text::from(join(&period_words(report, view), &finding(report))).strong());
+    page.paragraph(Text::from(finding_line(report, view)).strong());
+    add_body(&mut page, report, view);
+    page.gap();
+    // The first line may have left the screen.
+    page.paragraph(Text::from(finding_line(report, view)).strong());
+    page.paragraph(what_next());
+    page
+}
+
+/// What is above the sessions in a browser, which draws them itself, and what is below them.
+pub(super) fn pages_around_sessions(report: &ReplayReport, view: &View<'_>) -> [Page; 2] {
+    let (mut above, mut below) = (Page::new(), Page::new());
+    add_summary(&mut above, report, view);
+    add_evidence(&mut below, report, view);
+    below.gap();
+    below.paragraph(what_next());
+    [above, below]
+}
+
+fn add_body(page: &mut Page, report: &ReplayReport, view: &View<'_>) {
+    add_summary(page, report, view);
+    list_sessions(page, report, view);
+    add_evidence(page, report, view);
+}
+
+fn add_summary(page: &mut Page, report: &ReplayReport, view: &View<'_>) {
     if let Some((settings, unchanged)) = &view.what_if {
         let (now, before) = (warnings(report), warnings(unchanged));
         let without = finding(unchanged);
@@ -54,22 +79,25 @@ pub(super) fn report_page(report: &ReplayReport, view: &View<'_>) -> Page {
             f = before.ja
         ));
     }
-    list_context(&mut page, report, view);
-    list_sessions(&mut page, report, view);
-    list_compactions(&mut page, report, view);
-    list_untested(&mut page, report, view);
-    list_left_out(&mut page, report);
-    page.gap();
-    // The first line may have left the screen.
-    page.paragraph(Text::from(join(&period_words(report, view), &finding(report))).strong());
-    page.paragraph(both!(
-        "Your sessions and settings stay as they are. `tidegate init` in a project lets Tidegate do this while you work; `tidegate tune` suggests when to warn.",
-        "セッションも設定もそのままです。プロジェクトで `tidegate init` を実行すると、作業中に同じことをします。`tidegate tune` は警告の時期を提案します。"
-    ));
-    page
+    list_context(page, report, view);
 }
 
-fn join(period: &Bilingual, finding: &Bilingual) -> Bilingual {
+fn add_evidence(page: &mut Page, report: &ReplayReport, view: &View<'_>) {
+    list_compactions(page, report, view);
+    list_untested(page, report, view);
+    list_left_out(page, report);
+}
+
+fn what_next() -> Bilingual {
+    both!(
+        "Your sessions and settings stay as they are. `tidegate init` in a project lets Tidegate do this while you work; `tidegate tune` suggests when to warn.",
+        "セッションも設定もそのままです。プロジェクトで `tidegate init` を実行すると、作業中に同じことをします。`tidegate tune` は警告の時期を提案します。"
+    )
+}
+
+/// The first line: how the time was.
+pub(super) fn finding_line(report: &ReplayReport, view: &View<'_>) -> Bilingual {
+    let (period, finding) = (period_words(report, view), finding(report));
     both!("{a}: {b}", "{c}: {d}", a = period.en, b = finding.en, c = period.ja, d = finding.ja)
 }
 
@@ -88,7 +116,6 @@ fn period_words(report: &ReplayReport, view: &View<'_>) -> Bilingual {
     }
 }
 
-/// The first line.
 fn finding(report: &ReplayReport) -> Bilingual {
     let (untested, compactions) = (report.stops.untested, &report.compactions);
     let (all, unwarned) = (compactions.all, compactions.without_warning);
@@ -252,6 +279,9 @@ fn warned(compaction: &CompactionReport) -> Text {
     let Some(Ahead { turns, answers }) = compaction.first_warning else {
         return Text::from(both!("no warning before it", "事前の警告なし")).warning();
     };
+    if turns + answers == 0 {
+        return Text::from(both!("the warning came too late", "警告が間に合わず")).warning();
+    }
     Text::from(if turns == 0 {
         both!(
             "warned in the same turn, {n} ahead",

@@ -8,12 +8,12 @@ use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
 
 use super::boundaries::Boundary;
-use super::page::report_page;
+use super::page::{body_page, finding, finding_line};
 use super::{FrictionReport, Outcome};
 use crate::bilingual::{Bilingual, both};
 use crate::language;
 use crate::local_time::LocalClock;
-use crate::web::bars::{self, Bar, BarPart};
+use crate::web::bars::{self, Bar, BarPart, Fill};
 use crate::web::page_file;
 
 /// Compactions in the chart, newest last.
@@ -22,12 +22,23 @@ const COMPACTIONS: usize = 20;
 pub(super) fn write(path: &Path, report: &FrictionReport, days: u64, clock: &LocalClock) -> Outcome {
     let lang = language::current();
     let title = both!("Tidegate report", "Tidegate のレポート");
-    let body = html! { h1 { (title.get(lang)) } (report.html(days, clock, lang)) };
+    let body = html! {
+        // The finding is what a reader came for.
+        h1 { (finding_line(report, days).get(lang)) }
+        p.dim { (title.get(lang)) " · " (clock.day(clock.now())) }
+        (report.html(clock, lang))
+    };
     page_file::write(path, &title, &body)
 }
 
 impl FrictionReport {
-    pub(crate) fn html(&self, days: u64, clock: &LocalClock, lang: Lang) -> Markup {
+    /// In one line, for a page with a title of its own.
+    pub(crate) fn finding(&self) -> Bilingual {
+        finding(self)
+    }
+
+    /// Everything below the finding.
+    pub(crate) fn html(&self, clock: &LocalClock, lang: Lang) -> Markup {
         let spoke: Vec<Bar> = self
             .policies
             .iter()
@@ -43,20 +54,20 @@ impl FrictionReport {
                 (bars::draw(&spoke))
             }
             @if !kept.is_empty() {
-                h2 { (both!("Facts through compactions", "圧縮を越えた事実").get(lang)) }
+                h2 { (both!("Facts that each compaction kept", "圧縮ごとに残った事実").get(lang)) }
                 (bars::draw(&kept))
             }
-            (report_page(self, days, clock).html(lang))
+            (body_page(self, clock).html(lang))
         }
     }
 }
 
-fn part(class: &'static str, amount: usize, words: &Bilingual, lang: Lang) -> BarPart {
-    let title = match lang {
+fn part(fill: Fill, amount: usize, words: &Bilingual, lang: Lang) -> BarPart {
+    let words = match lang {
         Lang::En => format!("{amount} {}", words.en),
         Lang::Ja => format!("{}{amount}件", words.ja),
     };
-    BarPart { class, amount, title }
+    BarPart { fill, amount, words }
 }
 
 /// Texts that only inform ask for nothing.
@@ -72,21 +83,26 @@ fn outcomes(tally: &Tally, lang: Lang) -> Bar {
     let known = known(tally);
     let rest = tally.spoke.total().saturating_sub(known);
     let parts = vec![
-        part("good", tally.satisfied, &both!("done at once", "すぐに対応"), lang),
-        part("accent", tally.satisfied_later, &both!("done later", "あとで対応"), lang),
-        part("warning", tally.ignored, &both!("ignored", "無視"), lang),
-        part("bad", tally.bypassed + tally.overridden, &both!("bypassed or overridden", "回避・取消"), lang),
-        part("dim", rest, &both!("only information, or open", "通知のみ・未定"), lang),
+        part(Fill::Good, tally.satisfied, &both!("done at once", "すぐに対応"), lang),
+        part(Fill::Later, tally.satisfied_later, &both!("done later", "あとで対応"), lang),
+        part(Fill::Warning, tally.ignored, &both!("ignored", "無視"), lang),
+        part(
+            Fill::Bad,
+            tally.bypassed + tally.overridden,
+            &both!("bypassed or overridden", "回避・取消"),
+            lang,
+        ),
+        part(Fill::Dim, rest, &both!("only information, or open", "通知のみ・未定"), lang),
     ];
     Bar { label: tally.policy.clone(), parts }
 }
 
 fn survival(boundary: &Boundary, clock: &LocalClock, lang: Lang) -> Bar {
-    let at = Millis::from_iso(&boundary.at).map_or_else(|| boundary.at.clone(), |at| clock.minute(at));
+    let at = Millis::from_iso(&boundary.at).map_or_else(|| boundary.at.clone(), |at| clock.dated_minute(at));
     let parts = vec![
-        part("good", boundary.kept, &both!("in the summary", "要約に残った"), lang),
+        part(Fill::Good, boundary.kept, &both!("in the summary", "要約に残った"), lang),
         part(
-            "warning",
+            Fill::Warning,
             boundary.of.saturating_sub(boundary.kept),
             &both!("not in the summary", "要約になかった"),
             lang,

@@ -15,16 +15,87 @@ use crate::print::text::{Text, data, name};
 
 pub(super) fn report_page(report: &FrictionReport, days: u64, clock: &LocalClock) -> Page {
     let mut page = Page::new();
+    page.heading(time_and_place(report, days));
+    page.paragraph(Text::from(finding(report)).strong());
+    add_body(&mut page, report, clock);
+    page
+}
+
+/// Everything below the finding.
+pub(super) fn body_page(report: &FrictionReport, clock: &LocalClock) -> Page {
+    let mut page = Page::new();
+    add_body(&mut page, report, clock);
+    page
+}
+
+fn time_and_place(report: &FrictionReport, days: u64) -> Bilingual {
     let Bilingual { en, ja } = match (&report.session, &report.project) {
         (Some(id), _) => both!("session {id}", "セッション {id}", id = show_name(id)),
         (None, Some(project)) => Bilingual::data(show_name(project)),
         (None, None) => both!("all projects", "すべてのプロジェクト"),
     };
-    page.heading(if days == 1 {
+    if days == 1 {
         both!("Today in {en}", "今日（{ja}）")
     } else {
         both!("Last {days} days in {en}", "直近{days}日（{ja}）")
-    });
+    }
+}
+
+/// With its time and place, for a page that begins with it.
+pub(super) fn finding_line(report: &FrictionReport, days: u64) -> Bilingual {
+    let (when, found) = (time_and_place(report, days), finding(report));
+    both!("{a}: {b}", "{c}: {d}", a = when.en, b = found.en, c = when.ja, d = found.ja)
+}
+
+/// In one line: what was caught, what was kept, what was said in time.
+pub(super) fn finding(report: &FrictionReport) -> Bilingual {
+    let times = |number: usize| if number == 1 { "once".to_owned() } else { format!("{number} times") };
+    let mut parts = Vec::new();
+    if let Some(tally) = report.policies.iter().find(|tally| tally.policy == "verify-stop")
+        && tally.spoke.blocked > 0
+    {
+        let (blocked, followed, settled) = (tally.spoke.blocked, tally.followed(), tally.settled());
+        parts.push(if settled == 0 {
+            both!(
+                "untested \"done\" blocked {n}",
+                "未検証の「完了」を{blocked}回ブロック",
+                n = times(blocked)
+            )
+        } else {
+            both!(
+                "untested \"done\" blocked {n}, then tested {followed} of {settled} times",
+                "未検証の「完了」を{blocked}回ブロック（{settled}回中{followed}回は検証済みに）",
+                n = times(blocked)
+            )
+        });
+    }
+    let denied: usize = report.policies.iter().map(|tally| tally.spoke.denied).sum();
+    if denied > 0 {
+        parts.push(both!("{n} blocked", "操作を{denied}回ブロック", n = count_en(denied, "action")));
+    }
+    let (kept, of) = report.boundaries.iter().fold((0, 0), |(kept, of), one| (kept + one.kept, of + one.of));
+    if of > 0 {
+        let compactions = report.boundaries.len();
+        parts.push(both!(
+            "{kept} of {n} kept in {m}",
+            "圧縮{compactions}回で事実{of}件中{kept}件が残存",
+            n = count_en(of, "fact"),
+            m = count_en(compactions, "summary"),
+            compactions = compactions
+        ));
+    }
+    let warned = report.policies.iter().find(|tally| tally.policy == "context-warning");
+    if let Some(warnings) = warned.map(|tally| tally.spoke.total()).filter(|number| *number > 0) {
+        parts.push(both!("{n}", "コンテキスト警告{warnings}回", n = count_en(warnings, "context warning")));
+    }
+    if parts.is_empty() {
+        return both!("no check had anything to say", "伝えることはありませんでした");
+    }
+    let (en, ja): (Vec<String>, Vec<String>) = parts.into_iter().map(|part| (part.en, part.ja)).unzip();
+    Bilingual { en: en.join("; "), ja: ja.join("、") }
+}
+
+fn add_body(page: &mut Page, report: &FrictionReport, clock: &LocalClock) {
     let (runs, sessions) = (report.hook_runs, report.sessions);
     let (runs_en, sessions_en) = (count_en(runs, "hook run"), count_en(sessions, "session"));
     page.paragraph(both!("{sessions_en}, {runs_en}", "セッション{sessions}件、フックの実行{runs}回"));
@@ -42,13 +113,13 @@ pub(super) fn report_page(report: &FrictionReport, days: u64, clock: &LocalClock
         });
         page.paragraph(Bilingual::list(each));
     }
-    add_deeds(&mut page, report, clock);
-    add_costs(&mut page, report);
+    add_deeds(page, report, clock);
+    add_costs(page, report);
     if !report.stages.is_empty() {
         page.heading(both!("Stages, in tokens", "ステージ（単位はトークン）"));
         page.table(stages::draw_table(&report.stages));
     }
-    add_remarks(&mut page, report);
+    add_remarks(page, report);
     let spoke: Vec<&Tally> = report.policies.iter().filter(|tally| tally.spoke.total() > 0).collect();
     if !spoke.is_empty() {
         page.heading(both!("By policy", "ポリシー別"));
@@ -66,7 +137,6 @@ pub(super) fn report_page(report: &FrictionReport, days: u64, clock: &LocalClock
             .dim(),
         );
     }
-    page
 }
 
 fn add_deeds(page: &mut Page, report: &FrictionReport, clock: &LocalClock) {

@@ -84,7 +84,7 @@ pub(super) fn show_list(viewing: &Viewing<'_>, asked: &Asked) -> Result<Shown, V
 }
 
 fn nothing(viewing: &Viewing<'_>, text: &Bilingual) -> Markup {
-    html! { p.dim { (viewing.say(text)) } }
+    html! { p.dim { (viewing.show(text)) } }
 }
 
 fn search(viewing: &Viewing<'_>, memory: &mut dyn Store, words: &str) -> Result<Markup, ViewError> {

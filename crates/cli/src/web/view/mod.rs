@@ -169,6 +169,11 @@ impl Viewing<'_> {
         self.site.say(text)
     }
 
+    /// A text in which a command is code.
+    fn show(&self, text: &Bilingual) -> Markup {
+        Text::from(text.clone()).html(self.site.lang)
+    }
+
     fn time(&self, at: Millis) -> Markup {
         html! { time datetime=(at.iso()) { (self.clock.minute(at)) } }
     }

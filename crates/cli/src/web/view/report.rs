@@ -14,6 +14,7 @@ pub(super) fn show(viewing: &Viewing<'_>, asked: &Asked) -> Result<Shown, ViewEr
     let wished = asked.days.as_deref().and_then(|days| days.parse().ok());
     let days = wished.filter(|days| SPANS.contains(days)).unwrap_or(7);
     let title = both!("Report", "レポート");
+    let report = report::read_all(&viewing.here, days)?;
     let body = html! {
         h1 { (viewing.say(&title)) }
         nav.lists aria-label=(viewing.say(&both!("Time", "期間"))) {
@@ -23,7 +24,8 @@ pub(super) fn show(viewing: &Viewing<'_>, asked: &Asked) -> Result<Shown, ViewEr
                 }
             }
         }
-        (report::read_all(&viewing.here, days)?.html(days, &viewing.clock, viewing.site.lang))
+        p { strong { (viewing.say(&report.finding())) } }
+        (report.html(&viewing.clock, viewing.site.lang))
     };
     let address = format!("report?days={days}");
     Ok(Shown { part: Part::Report, address, title: viewing.say(&title).to_owned(), body })

@@ -74,7 +74,7 @@ pub(super) fn show(mut viewing: Viewing<'_>, id: &str) -> Result<Shown, ViewErro
             }
         }
         @if events.len() > EVENTS {
-            p.dim { (viewing.say(&both!(
+            p.dim { (viewing.show(&both!(
                 "{more} earlier: `tidegate log --session {id} --last {all}`",
                 "これより前に{more}件: `tidegate log --session {id} --last {all}`",
                 more = events.len() - EVENTS, id = id, all = events.len()
@@ -143,19 +143,26 @@ fn draw(viewing: &Viewing<'_>, host: Host, curve: &Curve, events: &[Record]) -> 
     let title = |sign: &Sign| {
         let at = viewing.clock.minute(sign.at);
         let record = by_id.get(sign.id.as_str());
-        let said = record.and_then(|record| headline(record)).map(|text| text.plain(viewing.site.lang));
-        let text = said.unwrap_or_else(|| viewing.say(&sign.kind.title()).to_owned());
+        // A label has no code. The shape is not heard, so the kind comes first.
+        let plain = |text: Text| text.plain(viewing.site.lang).replace('`', "").replace('\n', ", ");
+        let said = record.and_then(|record| headline(record)).map(plain);
+        let kind = sign.kind.title();
+        let kind = viewing.say(&kind);
         let link = viewing.site.link(&format!("event/{}", escape(&sign.id)));
-        (Some(link), format!("{at}: {text}"))
+        let label = match said {
+            Some(said) => both!("{kind}, {at}: {said}", "{kind}（{at}）: {said}"),
+            None => both!("{kind}, {at}", "{kind}（{at}）"),
+        };
+        (Some(link), viewing.say(&label).to_owned())
     };
-    let compacts =
-        both!("{host} compacts here", "ここで {host} が圧縮します", host = Host::title(host.name()));
-    let words = CurveWords {
-        summary: viewing.say(&summary),
-        compacts_at: viewing.say(&compacts),
-        time: &|at| viewing.clock.minute(at),
-        sign: &title,
-    };
+    let compacts = both!("where {host} compacts", "{host} が圧縮する位置", host = Host::title(host.name()));
+    // A short session begins and ends in the same minute.
+    let is_short = curve
+        .points
+        .first()
+        .is_some_and(|first| viewing.clock.minute(first.at) == viewing.clock.minute(last.at));
+    let time = |at| if is_short { viewing.clock.second(at) } else { viewing.clock.minute(at) };
+    let words = CurveWords { summary: viewing.say(&summary), time: &time, sign: &title };
     let (first, second) = (both!("time", "時刻"), both!("tokens", "トークン"));
     html! {
         figure {
@@ -167,6 +174,7 @@ fn draw(viewing: &Viewing<'_>, host: Host, curve: &Curve, events: &[Record]) -> 
                     @for kind in [SignKind::Warning, SignKind::Block, SignKind::Compaction] {
                         li class=(format!("{kind:?}").to_lowercase()) { (viewing.say(&kind.title())) }
                     }
+                    @if curve.end().is_some() { li.end { (viewing.say(&compacts)) } }
                 }
             }
             details {

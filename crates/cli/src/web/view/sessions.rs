@@ -28,7 +28,7 @@ pub(super) fn show(viewing: &Viewing<'_>, asked: &Asked) -> Shown {
     let body = html! {
         h1 { (viewing.say(&title)) }
         @if sessions.is_empty() {
-            p { (viewing.say(&both!(
+            p { (viewing.show(&both!(
                 "No session has been seen yet. Install the hooks with `tidegate init`, then start your agent in that project.",
                 "セッションはまだありません。`tidegate init` でフックをインストールし、そのプロジェクトでエージェントを起動してください。"
             ))) }
@@ -115,7 +115,7 @@ fn card(viewing: &Viewing<'_>, session: &Session) -> Markup {
                     )))
                 }
             }
-            @if let Some(line) = known.and_then(|known| known.last_event.as_ref()).and_then(|last| viewing.event_line(last)) {
+            @if let Some(line) = known.and_then(|known| known.newest_event()).and_then(|last| viewing.event_line(last)) {
                 p.last { (line) }
             }
         }

@@ -46,7 +46,7 @@ pub(super) fn show(mut viewing: Viewing<'_>) -> Shown {
     let body = html! {
         h1 { (viewing.say(&title)) }
         @if rows.is_empty() {
-            p.dim { (viewing.say(&both!(
+            p.dim { (viewing.show(&both!(
                 "No cycle or workflow in the last days. `tidegate cycle start` and `tidegate workflow start` begin one.",
                 "この数日、サイクルやワークフローはありません。`tidegate cycle start` または `tidegate workflow start` で始められます。"
             ))) }
