@@ -457,6 +457,32 @@ pub(super) fn usable_manifest(standing: &WorkflowStanding) -> Result<&Manifest, 
     })
 }
 
+/// A manifest without phases that names no workflow is a list of artifacts, which other tools keep under the same name.
+pub(super) fn lists_phases(manifest: &Manifest) -> bool {
+    manifest.named || manifest.has_phases()
+}
+
+/// For commands that look at a gate of the project's only manifest. That of the session may have lost its phases and still
+/// has its gates.
+pub(super) fn check_lists_phases(
+    place: &ProjectWorkflow,
+    standing: &WorkflowStanding,
+) -> Result<(), CliError> {
+    let has_none = standing.manifest.as_ref().is_ok_and(|manifest| !lists_phases(manifest));
+    if place.uses(standing) || !has_none {
+        return Ok(());
+    }
+    let path = &standing.path;
+    Err(CliError::new(both!(
+        "{path} lists no phases, so it has no checkpoints",
+        "{path} にはフェーズがないため、チェックポイントもありません"
+    ))
+    .hint(both!(
+        "`tidegate workflow start ID` starts a workflow; `tidegate workflow attach PATH` uses another manifest",
+        "`tidegate workflow start ID` で始めるか、`tidegate workflow attach パス` で別のマニフェストを使ってください"
+    )))
+}
+
 pub(super) fn find_gate(workflow: &Workflow, name: &str, number: usize) -> Result<Gate, CliError> {
     workflow.gate(number).ok_or_else(|| {
         let gates = workflow.gates();
