@@ -101,6 +101,16 @@ impl ProjectWorkflow {
         }
         let root = self.project.root.clone();
         let mut found = workflow::find_manifests(&self.project.root);
+        if found.len() > 1 {
+            // Other tools keep lists of artifacts under the same name.
+            let is_list = |path: &str| {
+                let standing = self.read_manifest(&root, Path::new(path));
+                standing
+                    .is_ok_and(|standing| standing.manifest.is_ok_and(|manifest| !lists_phases(&manifest)))
+            };
+            let phased: Vec<_> = found.iter().filter(|(path, _)| !is_list(path)).cloned().collect();
+            found = if phased.is_empty() { found } else { phased };
+        }
         match found.len() {
             0 => Err(CliError::new(both!(
                 "there is no workflow in this project",

@@ -68,6 +68,8 @@ enum Knowledge {
     Manifest,
     /// A list of artifacts without any phase.
     NoPhases,
+    /// The manifest had phases when a session used it.
+    LostPhases,
 }
 
 #[derive(Serialize)]
@@ -123,8 +125,9 @@ pub(super) fn run(args: &Args) -> Outcome {
     let open = Open::of(&standing, manifest);
     let is_followed = session.is_some() || standing.owner.is_some() || !standing.cleared_gates.is_empty();
     let known = match lists_phases(manifest) {
-        _ if is_followed => Knowledge::Followed,
+        true if is_followed => Knowledge::Followed,
         true => Knowledge::Manifest,
+        false if is_followed => Knowledge::LostPhases,
         false => Knowledge::NoPhases,
     };
     let gates = if known == Knowledge::NoPhases { Vec::new() } else { manifest.workflow.gates() };
@@ -170,6 +173,11 @@ fn workflow_page(shown: &ShownWorkflow<'_>, cleared: impl Fn(usize) -> Option<St
         _ if shown.known == Knowledge::NoPhases => {
             both!("none: the manifest lists no phases", "なし（マニフェストにフェーズがありません）").into()
         }
+        _ if shown.known == Knowledge::LostPhases => Text::from(both!(
+            "not known: the manifest lost its phases",
+            "不明（マニフェストからフェーズが消えています）"
+        ))
+        .warning(),
         _ if shown.is_complete_by_itself() => {
             both!("complete, as the manifest says", "完了（マニフェストによる）").into()
         }
@@ -247,6 +255,12 @@ fn describe_next(shown: &ShownWorkflow<'_>) -> Bilingual {
         return both!(
             "Without phases there are no checkpoints, and Tidegate cannot tell what is left to do.",
             "フェーズがないため、チェックポイントはなく、残りの作業もわかりません。"
+        );
+    }
+    if shown.known == Knowledge::LostPhases {
+        return both!(
+            "Restore `phases` and `current_phase` in the manifest.",
+            "マニフェストの `phases` と `current_phase` を元に戻してください。"
         );
     }
     if shown.is_complete_by_itself() {
