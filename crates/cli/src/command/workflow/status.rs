@@ -165,6 +165,10 @@ fn workflow_page(shown: &ShownWorkflow<'_>, cleared: impl Fn(usize) -> Option<St
     let mut page = Page::new();
     let name = shown.workflow;
     page.heading(match shown.feature {
+        Some(feature) if shown.known == Knowledge::NoPhases => {
+            both!("Manifest: {feature}", "マニフェスト: {feature}")
+        }
+        None if shown.known == Knowledge::NoPhases => both!("Manifest", "マニフェスト"),
         Some(feature) => both!("Workflow {name}: {feature}", "ワークフロー {name}: {feature}"),
         None => both!("Workflow {name}", "ワークフロー {name}"),
     });

@@ -672,7 +672,10 @@ fn the_status_of_a_manifest_that_no_session_used_says_only_what_it_says() {
     for status in ["in-progress", "complete"] {
         let path = ".claude/.output/agents/2026-03-04-importer/MANIFEST.yaml";
         let (words, checked) = shown(path, &LIST.replace("STATUS", status));
-        assert!(words.contains("Importer review phase none: the manifest lists no phases"), "{words}");
+        assert!(
+            words.contains("Manifest: Importer review phase none: the manifest lists no phases"),
+            "{words}"
+        );
         assert!(words.contains("cannot tell what is left to do"), "{words}");
         assert!(finished.iter().all(|text| !words.contains(text)), "{words}");
         assert!(!words.contains("Checkpoints"), "{words}");

@@ -269,9 +269,8 @@ fn what_stages_took_is_what_the_model_reported() {
 fn a_stop_publishes_what_is_left() {
     let home = Home::new();
     let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
-    stop_after_the_transcript(&home, &tidegate);
-    let asks = format!("{LAST_ANSWER}. Shall I begin?");
-    let script = Script::new().main(Reply::text("hello").used(40_000)).main(Reply::text(asks).used(70_000));
+    let asks = Reply::text("Shall I begin?").used(70_000);
+    let script = Script::new().main(Reply::text("hello").used(40_000)).main(asks);
     let model = Model::start(script).paced(&home);
     let copy = home.in_project(".claude/.context-budget.json");
     let mut session = launch(&home, &model).start();

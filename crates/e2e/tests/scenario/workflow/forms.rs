@@ -97,11 +97,11 @@ fn a_manifest_of_another_tool_is_attached_and_checked_where_it_is() {
         model.main_requests()[1..].iter().map(|request| request.last_tool_result()).collect();
     assert!(results[0].text.contains("now uses the workflow feature"), "{:?}", results[0]);
     assert!(
-        results[1].is_error && results[1].text.contains("discovery.md does not exist"),
+        results[1].is_error && results[1].text.contains("discovery.md is named and does not exist"),
         "{:?}",
         results[1]
     );
-    assert!(results[2].text.contains("Gate status: NOT PASSED. 1 item is missing."), "{:?}", results[2]);
+    assert!(results[2].text.contains("Gate status: NOT PASSED. 2 items are missing."), "{:?}", results[2]);
     assert!(results[4].text.contains("Gate status: PASSED. Proceeding to Phase 4."), "{:?}", results[4]);
     assert!(!results[5].is_error, "{:?}", results[5]);
     assert_eq!(spawns(&tidegate), ["a checkpoint was not passed", "there is room for agents"]);
