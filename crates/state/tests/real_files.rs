@@ -11,6 +11,7 @@ use tidegate_core::time::Millis;
 /// Folders `notes` and `manifests` with one file each.
 const CORPUS: &str = "../../../shared/corpus";
 
+#[expect(clippy::print_stdout, reason = "says which files were read, or that there were none")]
 fn of_folder(name: &str) -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(CORPUS).join(name);
     let Ok(entries) = fs::read_dir(&folder) else {
@@ -20,7 +21,7 @@ fn of_folder(name: &str) -> Vec<(String, String)> {
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     paths.sort();
     let read = |path: PathBuf| {
-        let text = String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned();
+        let text = String::from_utf8_lossy(&fs::read(&path).expect("a file of the corpus")).into_owned();
         (path.file_name().unwrap_or_default().to_string_lossy().into_owned(), text)
     };
     let found: Vec<(String, String)> = paths.into_iter().map(read).collect();
