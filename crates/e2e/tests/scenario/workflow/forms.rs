@@ -2,7 +2,7 @@
 
 use tidegate_e2e::client::SONNET_4_5;
 use tidegate_e2e::home::Home;
-use tidegate_e2e::model::{Model, Reply, Script};
+use tidegate_e2e::model::{Model, Reply, Request, Script};
 use tidegate_e2e::tidegate::{Tidegate, binary};
 
 use super::super::work::launch;
@@ -93,8 +93,7 @@ fn a_manifest_of_another_tool_is_attached_and_checked_where_it_is() {
     launch(&home, &model).on(SONNET_4_5).ask("continue the checkout");
 
     tidegate.assert_unfailing();
-    let results: Vec<_> =
-        model.main_requests()[1..].iter().map(|request| request.last_tool_result()).collect();
+    let results: Vec<_> = model.main_requests()[1..].iter().map(Request::last_tool_result).collect();
     assert!(results[0].text.contains("now uses the workflow feature"), "{:?}", results[0]);
     assert!(
         results[1].is_error && results[1].text.contains("discovery.md is named and does not exist"),
