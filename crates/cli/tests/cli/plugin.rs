@@ -5,6 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use tidegate_core::feature::config::Config;
+use tidegate_core::feature::cycle::done_when::DoneWhen;
 
 fn plugin() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugin")
@@ -105,6 +107,75 @@ fn everything_goes_through_the_selector() {
     assert_eq!(server, &json!({ "command": "${CLAUDE_PLUGIN_ROOT}/bin/tidegate", "args": ["mcp"] }));
     let mode = fs::metadata(plugin().join("bin/tidegate")).expect("the selector").permissions().mode();
     assert_eq!(mode & 0o111, 0o111, "hooks start it by its path");
+}
+
+/// The part below a heading.
+fn below<'a>(text: &'a str, heading: &str) -> &'a str {
+    let (_, rest) =
+        text.split_once(&format!("\n## {heading}\n")).unwrap_or_else(|| panic!("no {heading}: {text}"));
+    rest.split("\n## ").next().unwrap_or_default()
+}
+
+/// What Tidegate looks for before a stage is done, in the words of its skill.
+#[test]
+fn skills_of_stages_say_goal_success_and_how_to_report() {
+    let config = Config::default();
+    let cycle = config.policies.cycle.cycle("dev-cycle").expect("the built-in cycle");
+    let names: Vec<&str> = cycle.stages.iter().map(|stage| stage.skill.as_str()).collect();
+    assert_eq!(names, ["sprint", "audit", "ship", "retrospective"]);
+    for stage in &cycle.stages {
+        let name = stage.skill.as_str();
+        let path = plugin().join(format!("parts/cycle/skills/{name}/SKILL.md"));
+        let text = fs::read_to_string(&path).expect("the skill of the stage");
+        let line = |label: &str| {
+            let start = format!("- **{label}**: ");
+            let mut found = text.lines().skip_while(|line| !line.starts_with(&start));
+            let first = found.next().unwrap_or_else(|| panic!("{name} has no {label}"));
+            let more = found.take_while(|line| line.starts_with("  "));
+            let said: Vec<&str> = std::iter::once(&first[start.len()..]).chain(more.map(str::trim)).collect();
+            said.join(" ")
+        };
+        assert!(line("Goal").split_whitespace().count() > 5, "{name}: {}", line("Goal"));
+        let success = line("Success");
+        for sign in &stage.done_when {
+            let words: &[&str] = match sign {
+                DoneWhen::Skill => continue,
+                DoneWhen::Verified => &["checks passed after the last"],
+                DoneWhen::NoOpenFindings => &["no finding that matters is open"],
+                DoneWhen::Commit => &["a commit with this change", "Tidegate looks for it"],
+                DoneWhen::File(_) => panic!("no built-in stage waits for a file"),
+            };
+            for word in words {
+                assert!(success.contains(word), "{name}: {success}");
+            }
+        }
+        let report = below(&text, "Report");
+        for command in ["tidegate cycle done", "tidegate cycle fail \"why\""] {
+            assert!(report.contains(command), "{name}: {report}");
+        }
+        assert!(report.contains("- Success, in a cycle: `tidegate cycle done"), "{name}: {report}");
+        // Nothing is left to be decided in the last one.
+        let asks = report.contains("The person has to decide: ask, and end the turn with the question");
+        assert_eq!(asks, name != "retrospective", "{name}: {report}");
+        if stage.done_when.contains(&DoneWhen::NoOpenFindings) {
+            assert!(
+                report.contains("--metric open=0") && report.contains("Never report 0 to get further"),
+                "{report}"
+            );
+        }
+        if ["audit", "ship"].contains(&name) {
+            assert!(text.contains("Run `tidegate cycle fix-loop` before each round of fixes."), "{name}");
+        }
+        // Every command in it exists.
+        for command in text.split("`tidegate ").skip(1).filter_map(|rest| rest.split('`').next()) {
+            let words: Vec<&str> = command.split_whitespace().take(2).collect();
+            assert!(
+                [["cycle", "done"], ["cycle", "fail"], ["cycle", "fix-loop"], ["progress", "add"]]
+                    .contains(&[words[0], words[1]]),
+                "{name}: {command}"
+            );
+        }
+    }
 }
 
 #[test]

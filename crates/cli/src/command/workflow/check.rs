@@ -6,7 +6,7 @@ use tidegate_core::feature::workflow::check::{GateStep, StepFinding};
 use tidegate_core::feature::workflow::standing::WorkflowStanding;
 use tidegate_core::feature::workflow::{Gate, Manifest};
 
-use super::project_workflow::{ProjectWorkflow, find_gate, usable_manifest};
+use super::project_workflow::{ProjectWorkflow, check_lists_phases, find_gate, usable_manifest};
 use super::verification_report::print_report;
 use crate::args::ProjectArgs;
 use crate::bilingual::both;
@@ -37,6 +37,7 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args) -> Outcome {
     let place = ProjectWorkflow::find_attached(&args.of)?;
     let mut standing = place.read_standing()?;
+    check_lists_phases(&place, &standing)?;
     let manifest = usable_manifest(&standing)?;
     let gate = match args.gate {
         Some(number) => find_gate(&manifest.workflow, &manifest.name, number)?,

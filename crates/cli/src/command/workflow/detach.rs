@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::json;
+use tidegate_core::feature::workflow::closed::ClosedGate;
 use tidegate_core::feature::workflow::marks::Mark as WorkflowMark;
 use tidegate_core::pipeline::record::Deeds;
 
@@ -63,18 +64,26 @@ pub(super) fn run(args: &Args) -> Outcome {
     check_named(args.manifest.as_deref(), &attached.manifest)?;
     let mut given = consent_to_tighten(&place.project.here, "a workflow was detached");
     // An agent asks before any checkpoint: the person expects it to stop there.
-    let closed = place.closed_gate().filter(|_| is_own).map(|closed| closed.gate().number);
-    if let Some(gate) = closed.or_else(|| place.next_gate(attached)) {
+    let closed = place.closed_gate().filter(|_| is_own);
+    let is_lost = matches!(closed, Some(ClosedGate::Lost(..)));
+    if let Some(gate) = closed.map(|closed| closed.gate().number).or_else(|| place.next_gate(attached)) {
         let path = &attached.manifest;
         let would = [
             both!(
                 "This stops using {path}, although its checkpoint {gate} has not passed.",
                 "チェックポイント{gate}を通過していませんが、{path} の使用をやめます。"
             ),
-            both!(
-                "Instead, Claude can add what `tidegate workflow check {gate}` lists as missing.",
-                "代わりに、`tidegate workflow check {gate}` に出る不足を Claude が補うこともできます。"
-            ),
+            if is_lost {
+                both!(
+                    "Instead, Claude can restore that file, which is gone or damaged.",
+                    "代わりに、失われたか壊れたこのファイルを Claude が元に戻すこともできます。"
+                )
+            } else {
+                both!(
+                    "Instead, Claude can add what `tidegate workflow check {gate}` lists as missing.",
+                    "代わりに、`tidegate workflow check {gate}` に出る不足を Claude が補うこともできます。"
+                )
+            },
         ];
         let about = format!("stop using a workflow whose checkpoint {gate} has not passed");
         let command = format!("workflow detach --manifest {}", quote_path(Path::new(&attached.manifest)));

@@ -101,6 +101,16 @@ impl ProjectWorkflow {
         }
         let root = self.project.root.clone();
         let mut found = workflow::find_manifests(&self.project.root);
+        if found.len() > 1 {
+            // Other tools keep lists of artifacts under the same name.
+            let is_list = |path: &str| {
+                let standing = self.read_manifest(&root, Path::new(path));
+                standing
+                    .is_ok_and(|standing| standing.manifest.is_ok_and(|manifest| !lists_phases(&manifest)))
+            };
+            let phased: Vec<_> = found.iter().filter(|(path, _)| !is_list(path)).cloned().collect();
+            found = if phased.is_empty() { found } else { phased };
+        }
         match found.len() {
             0 => Err(CliError::new(both!(
                 "there is no workflow in this project",
@@ -455,6 +465,32 @@ pub(super) fn usable_manifest(standing: &WorkflowStanding) -> Result<&Manifest, 
             "ファイルを直してください。それまでは何も記録せず、止めていたチェックポイントは止めたままです"
         ))
     })
+}
+
+/// A manifest without phases that names no workflow is a list of artifacts, which other tools keep under the same name.
+pub(super) fn lists_phases(manifest: &Manifest) -> bool {
+    manifest.named || manifest.has_phases()
+}
+
+/// For commands that look at a gate of the project's only manifest. That of the session may have lost its phases and still
+/// has its gates.
+pub(super) fn check_lists_phases(
+    place: &ProjectWorkflow,
+    standing: &WorkflowStanding,
+) -> Result<(), CliError> {
+    let has_none = standing.manifest.as_ref().is_ok_and(|manifest| !lists_phases(manifest));
+    if place.uses(standing) || !has_none {
+        return Ok(());
+    }
+    let path = &standing.path;
+    Err(CliError::new(both!(
+        "{path} lists no phases, so it has no checkpoints",
+        "{path} にはフェーズがないため、チェックポイントもありません"
+    ))
+    .hint(both!(
+        "`tidegate workflow start ID` starts a workflow; `tidegate workflow attach PATH` uses another manifest",
+        "`tidegate workflow start ID` で始めるか、`tidegate workflow attach パス` で別のマニフェストを使ってください"
+    )))
 }
 
 pub(super) fn find_gate(workflow: &Workflow, name: &str, number: usize) -> Result<Gate, CliError> {

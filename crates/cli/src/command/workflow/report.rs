@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use tidegate_core::feature::workflow::Gate;
 use tidegate_core::feature::workflow::check::GateReport;
 
-use super::project_workflow::{ProjectWorkflow, find_gate, usable_manifest};
+use super::project_workflow::{ProjectWorkflow, check_lists_phases, find_gate, usable_manifest};
 use super::verification_report::{ShownReport, add_report, report_json};
 use crate::args::ProjectArgs;
 use crate::bilingual::both;
@@ -29,6 +29,7 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args) -> Outcome {
     let place = ProjectWorkflow::find_attached(&args.of)?;
     let mut standing = place.read_standing()?;
+    check_lists_phases(&place, &standing)?;
     let manifest = usable_manifest(&standing)?;
     let gates = match args.gate {
         Some(number) => vec![find_gate(&manifest.workflow, &manifest.name, number)?],

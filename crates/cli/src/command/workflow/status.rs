@@ -10,7 +10,7 @@ use tidegate_core::time::Millis;
 use tidegate_state::feature::workflow;
 
 use super::finish::Open;
-use super::project_workflow::{ProjectWorkflow, usable_manifest};
+use super::project_workflow::{ProjectWorkflow, lists_phases, usable_manifest};
 use super::verification_report::passage_name;
 use crate::args::ProjectArgs;
 use crate::bilingual::{Bilingual, both};
@@ -38,6 +38,8 @@ struct ShownWorkflow<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     feature: Option<&'a str>,
     complete: bool,
+    #[serde(skip)]
+    known: Knowledge,
     /// It was ended with these phases and checkpoints open.
     #[serde(skip)]
     left_open: Option<Bilingual>,
@@ -55,6 +57,19 @@ struct ShownWorkflow<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<&'a str>,
     gates: Vec<ShownGate>,
+}
+
+/// How much of the workflow Tidegate can know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Knowledge {
+    /// Sessions used the manifest.
+    Followed,
+    /// No session did: only the manifest itself says how far the work is.
+    Manifest,
+    /// A list of artifacts without any phase.
+    NoPhases,
+    /// The manifest had phases when a session used it.
+    LostPhases,
 }
 
 #[derive(Serialize)]
@@ -108,11 +123,20 @@ pub(super) fn run(args: &Args) -> Outcome {
         None => standing.is_untouched(now),
     };
     let open = Open::of(&standing, manifest);
+    let is_followed = session.is_some() || standing.owner.is_some() || !standing.cleared_gates.is_empty();
+    let known = match lists_phases(manifest) {
+        true if is_followed => Knowledge::Followed,
+        true => Knowledge::Manifest,
+        false if is_followed => Knowledge::LostPhases,
+        false => Knowledge::NoPhases,
+    };
+    let gates = if known == Knowledge::NoPhases { Vec::new() } else { manifest.workflow.gates() };
     let shown = ShownWorkflow {
         manifest: &standing.path,
         workflow: &manifest.name,
         feature: manifest.feature.as_deref(),
         complete: manifest.complete,
+        known,
         left_open: Some(open).filter(|open| manifest.complete && !open.is_nothing()).map(|open| open.list()),
         phase: manifest.current,
         phase_name: manifest
@@ -124,7 +148,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         untouched,
         blocks: place.blocks(&standing),
         session: session.map(|session| session.id.as_str()),
-        gates: manifest.workflow.gates().into_iter().map(gate).collect(),
+        gates: gates.into_iter().map(gate).collect(),
     };
     if of.json {
         print::json(&shown);
@@ -141,11 +165,26 @@ fn workflow_page(shown: &ShownWorkflow<'_>, cleared: impl Fn(usize) -> Option<St
     let mut page = Page::new();
     let name = shown.workflow;
     page.heading(match shown.feature {
+        Some(feature) if shown.known == Knowledge::NoPhases => {
+            both!("Manifest: {feature}", "マニフェスト: {feature}")
+        }
+        None if shown.known == Knowledge::NoPhases => both!("Manifest", "マニフェスト"),
         Some(feature) => both!("Workflow {name}: {feature}", "ワークフロー {name}: {feature}"),
         None => both!("Workflow {name}", "ワークフロー {name}"),
     });
     let of = shown.of;
     let phase: Text = match (shown.phase, shown.phase_name) {
+        _ if shown.known == Knowledge::NoPhases => {
+            both!("none: the manifest lists no phases", "なし（マニフェストにフェーズがありません）").into()
+        }
+        _ if shown.known == Knowledge::LostPhases => Text::from(both!(
+            "not known: the manifest lost its phases",
+            "不明（マニフェストからフェーズが消えています）"
+        ))
+        .warning(),
+        _ if shown.is_complete_by_itself() => {
+            both!("complete, as the manifest says", "完了（マニフェストによる）").into()
+        }
         _ if shown.left_open.is_some() => {
             let Bilingual { en, ja } = shown.left_open.clone().unwrap_or_default();
             Text::from(both!("ended with {en} open", "{ja} を残して終了")).warning()
@@ -159,6 +198,7 @@ fn workflow_page(shown: &ShownWorkflow<'_>, cleared: impl Fn(usize) -> Option<St
     };
     let session: Text = match shown.session {
         Some(id) => data(id),
+        None if shown.complete || shown.known == Knowledge::NoPhases => both!("none", "なし").into(),
         None => Text::from(both!(
             "none; `tidegate workflow attach PATH` inside a session uses it",
             "なし。セッションの中で `tidegate workflow attach パス` を実行すると使えます"
@@ -169,7 +209,7 @@ fn workflow_page(shown: &ShownWorkflow<'_>, cleared: impl Fn(usize) -> Option<St
         (both!("session", "セッション").into(), session),
         (both!("manifest", "マニフェスト").into(), data(shown.manifest)),
     ]);
-    if shown.untouched {
+    if shown.untouched && !shown.complete && !shown.gates.is_empty() {
         page.gap();
         page.paragraph(both!(
             "The manifest has not changed for a day, so its checkpoints block nothing.",
@@ -193,7 +233,11 @@ fn workflow_page(shown: &ShownWorkflow<'_>, cleared: impl Fn(usize) -> Option<St
         table.row([
             data(gate.gate),
             both!("phase {after}", "フェーズ{after}のあと").into(),
-            describe_state(gate.state, &at, shown.blocks),
+            if at.is_empty() && shown.is_complete_by_itself() {
+                both!("no record", "記録なし").into()
+            } else {
+                describe_state(gate.state, &at, shown.blocks)
+            },
         ]);
     }
     page.table(table);
@@ -202,8 +246,33 @@ fn workflow_page(shown: &ShownWorkflow<'_>, cleared: impl Fn(usize) -> Option<St
     page
 }
 
+impl ShownWorkflow<'_> {
+    /// Tidegate saw nothing of the work.
+    fn is_complete_by_itself(&self) -> bool {
+        self.complete && self.known == Knowledge::Manifest && self.left_open.is_some()
+    }
+}
+
 /// One step, which Claude takes.
 fn describe_next(shown: &ShownWorkflow<'_>) -> Bilingual {
+    if shown.known == Knowledge::NoPhases {
+        return both!(
+            "Without phases there are no checkpoints, and Tidegate cannot tell what is left to do.",
+            "フェーズがないため、チェックポイントはなく、残りの作業もわかりません。"
+        );
+    }
+    if shown.known == Knowledge::LostPhases {
+        return both!(
+            "Restore `phases` and `current_phase` in the manifest.",
+            "マニフェストの `phases` と `current_phase` を元に戻してください。"
+        );
+    }
+    if shown.is_complete_by_itself() {
+        return both!(
+            "No session used it here, so Tidegate cannot tell whether all of it was done.",
+            "ここでは使ったセッションがないため、すべて終わったかどうかはわかりません。"
+        );
+    }
     let pending = shown.gates.iter().find(|gate| gate.state == "pending");
     if let Some(ShownGate { gate, .. }) = pending {
         return both!(
@@ -213,6 +282,10 @@ fn describe_next(shown: &ShownWorkflow<'_>) -> Bilingual {
     }
     let Some(phase) = shown.phase.filter(|_| !shown.complete) else {
         return match &shown.left_open {
+            _ if !shown.complete => both!(
+                "The manifest names no current phase. Start the next one: `tidegate workflow phase N`",
+                "マニフェストに今のフェーズがありません。次を始めるには: `tidegate workflow phase 番号`"
+            ),
             Some(_) => both!(
                 "It was ended before all of it was done. No session continues it.",
                 "すべて終わる前に終了しました。引き継ぐセッションはありません。"
@@ -261,6 +334,7 @@ mod tests {
             workflow: "feature",
             feature: Some("user-dashboard"),
             complete: false,
+            known: Knowledge::Followed,
             left_open: None,
             phase: Some(9),
             phase_name: Some("design_verification"),
@@ -275,5 +349,11 @@ mod tests {
         assert_looks("workflow", &workflow_page(&shown, cleared));
         (shown.session, shown.untouched, shown.blocks) = (None, true, false);
         assert_looks("workflow-untouched", &workflow_page(&shown, cleared));
+        (shown.complete, shown.known) = (true, Knowledge::Manifest);
+        shown.left_open = Some(both!("checkpoints 2, 3", "チェックポイント 2, 3"));
+        assert_looks("workflow-complete-by-itself", &workflow_page(&shown, |_| None));
+        (shown.complete, shown.known, shown.left_open) = (false, Knowledge::NoPhases, None);
+        (shown.phase, shown.phase_name, shown.gates) = (None, None, Vec::new());
+        assert_looks("workflow-without-phases", &workflow_page(&shown, |_| None));
     }
 }

@@ -13,6 +13,7 @@ use crate::transcript::{Transcript, addressed, answer};
 mod closed;
 mod continued;
 mod own_record;
+mod two_sessions;
 
 const PATH: &str = ".claude/.output/features/x/MANIFEST.yaml";
 
@@ -652,4 +653,63 @@ fn errors_say_how_to_go_on() {
     assert_eq!(play.text(), before);
     fs::write(play.path(), "phases: {").expect("the file");
     assert!(play.gate(&["check", "1"]).failed().contains("hint: correct the file by hand"));
+}
+
+/// Manifests of other tools, which no session used: nothing is said that only their writers know.
+#[test]
+fn the_status_of_a_manifest_that_no_session_used_says_only_what_it_says() {
+    const LIST: &str = "feature_name: \"Importer review\"\nstatus: STATUS\nartifacts:\n  - path: review.md\n";
+    const CAPABILITY: &str = "capability_name: Importer\nstatus: STATUS\ncurrent_phase: 16\nphases:\n  5_complexity: {status: complete}\n";
+    let shown = |path: &str, text: &str| {
+        let sandbox = attended();
+        let path = sandbox.project().join(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("the folder");
+        fs::write(&path, text).expect("the file");
+        let checked = sandbox.run(&["workflow", "check"]);
+        (sandbox.run(&["workflow", "status"]).words(), checked)
+    };
+    let finished = ["Nothing is left", "ended before", "all complete", "ended with", "not reached"];
+    for status in ["in-progress", "complete"] {
+        let path = ".claude/.output/agents/2026-03-04-importer/MANIFEST.yaml";
+        let (words, checked) = shown(path, &LIST.replace("STATUS", status));
+        assert!(
+            words.contains("Manifest: Importer review phase none: the manifest lists no phases"),
+            "{words}"
+        );
+        assert!(words.contains("cannot tell what is left to do"), "{words}");
+        assert!(finished.iter().all(|text| !words.contains(text)), "{words}");
+        assert!(!words.contains("Checkpoints"), "{words}");
+        assert!(checked.failed().contains("lists no phases, so it has no checkpoints"), "{checked:?}");
+    }
+    // Next to such a list, the one with phases is meant.
+    let play = Play::at_gate();
+    let list = play.sandbox.project().join(".claude/.output/agents/x/MANIFEST.yaml");
+    fs::create_dir_all(list.parent().expect("a folder")).expect("the folder");
+    fs::write(list, LIST).expect("the file");
+    let asked = by_agent_of(&play.sandbox, &["workflow", "status", "--json"], "another-session").json();
+    assert_eq!(asked["manifest"], PATH, "{asked}");
+    // A session's own manifest that lost its phases still has its checkpoint.
+    play.denied();
+    let _ = play.writes("feature_name: x\nstatus: complete\n");
+    let words = play.gate(&["status"]).words();
+    assert!(words.contains("phase not known: the manifest lost its phases"), "{words}");
+    let asked = play.gate(&["detach"]);
+    assert!(asked.stdout.contains("Instead, Claude can restore that file"), "{asked:?}");
+    assert!(words.contains("1 phase 3 blocks agents") && !words.contains("ended with"), "{words}");
+    let path = ".capability-development/MANIFEST.yaml";
+    let (words, checked) = shown(path, &CAPABILITY.replace("STATUS", "complete"));
+    assert!(words.contains("feature: Importer phase complete, as the manifest says"), "{words}");
+    assert!(words.contains("3 phase 13 no record"), "{words}");
+    assert!(words.contains("cannot tell whether all of it was done"), "{words}");
+    assert!(finished.iter().all(|text| !words.contains(text)), "{words}");
+    assert_eq!(checked.code, Some(1), "{checked:?}");
+    let (words, _) = shown(
+        path,
+        &CAPABILITY
+            .replace("STATUS", "in-progress")
+            .replace("current_phase: 16\n", "")
+            .replace("5_complexity", "2_triage"),
+    );
+    assert!(words.contains("names no current phase. Start the next one"), "{words}");
+    assert!(finished[..4].iter().all(|text| !words.contains(text)), "{words}");
 }

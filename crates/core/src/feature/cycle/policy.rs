@@ -43,8 +43,9 @@ impl Policy for CyclePolicy {
         }
         let stage = marks.and_then(|marks| marks.cycle.stage.as_ref());
         match (event.kind, stage) {
-            (EventKind::Stop, Some(stage)) => {
-                Some(Needs { meter: true, cycle: true, current: stage.done, ..Needs::default() })
+            // The public copy of the budget is worth the short wait, too.
+            (EventKind::Stop, Some(_)) => {
+                Some(Needs { meter: true, cycle: true, current: true, ..Needs::default() })
             }
             (EventKind::Stop, None) => {
                 marks.is_some_and(|marks| marks.cycle.dropped.is_some()).then(Needs::default)

@@ -263,3 +263,31 @@ fn what_stages_took_is_what_the_model_reported() {
     assert_eq!(cells, ["audit", "2", "4.0k", "8.0k", "8.0k"]);
     model.finish();
 }
+
+/// The cycle is started between two turns, so that no tool wrote the copy before the stop.
+#[test]
+fn a_stop_publishes_what_is_left() {
+    let home = Home::new();
+    let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
+    let asks = Reply::text("Shall I begin?").used(70_000);
+    let script = Script::new().main(Reply::text("hello").used(40_000)).main(asks);
+    let model = Model::start(script).paced(&home);
+    let copy = home.in_project(".claude/.context-budget.json");
+    let mut session = launch(&home, &model).start();
+    session.ask("hello");
+    assert!(!copy.exists(), "no cycle is under way");
+    tidegate.run(&["cycle", "start"]);
+    session.ask("run it");
+    let run = session.finish();
+
+    let text = fs::read_to_string(&copy).expect("the copy");
+    let budget: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(
+        (&budget["remaining"], &budget["sessionId"]),
+        (&json!(65.0), &json!(run.session_id())),
+        "{text}"
+    );
+    assert_eq!(stops(&tidegate), [ASKS]);
+    tidegate.assert_unfailing();
+    model.finish();
+}

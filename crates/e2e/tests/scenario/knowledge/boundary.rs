@@ -237,3 +237,29 @@ fn a_subagent_is_left_alone() {
     tidegate.assert_unfailing();
     model.finish();
 }
+
+/// There is no status line here.
+#[test]
+fn after_one_by_hand_the_copy_of_the_meter_is_that_of_the_new_conversation() {
+    let scene = Scene::without_flow();
+    let tidegate = scene.install();
+    let script = Script::new()
+        .main(Reply::bash("true").used(110_000))
+        .main(Reply::text("begun").used(120_000))
+        .main(Reply::text("no").used(140_000))
+        .main(Reply::text("on it").used(20_000))
+        .main(Reply::text("more").used(24_000));
+    let model = Model::start(script).paced(&scene.home);
+    let used = || scene.json("context-pressure.json")["usedPercentage"].as_f64();
+    let mut session = scene.launch(&model).start();
+    session.ask("begin");
+    session.ask("anything else?");
+    assert!(used().is_some_and(|used| used > 50.0), "{:?}", used());
+    assert_eq!(session.ask("/compact").compactions(), ["manual"]);
+    assert!(used().is_none_or(|used| used < 20.0), "of the new conversation: {:?}", used());
+    session.ask("go on");
+    session.ask("and then");
+    assert!(used().is_some_and(|used| used < 20.0), "of the new conversation: {:?}", used());
+    session.finish();
+    settle(&tidegate, &model);
+}

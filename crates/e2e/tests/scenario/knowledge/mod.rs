@@ -12,6 +12,7 @@ mod persistence_files;
 #[cfg(unix)]
 mod person;
 mod recovery;
+mod standing;
 mod stated;
 mod status_page;
 mod trim;

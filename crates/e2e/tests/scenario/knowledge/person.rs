@@ -71,3 +71,37 @@ fn what_is_left_after_a_compaction_by_hand() {
     assert_eq!(screen.matches("Claude still has").count(), 1, "{screen}");
     settle(&tidegate, &model);
 }
+
+/// The status line writes the copy, too, and has the old numbers until the client has new ones.
+#[test]
+fn with_a_status_line_the_copy_of_the_meter_is_true_after_a_compaction() {
+    let scene = Scene::without_flow();
+    let tidegate = scene.install();
+    let script = Script::new()
+        .main(Reply::bash("true").used(110_000))
+        .main(Reply::text("hello").used(120_000))
+        .main(Reply::text("no").used(140_000))
+        .main(Reply::text("on it").used(20_000))
+        .main(Reply::bash("true").used(23_000))
+        .main(Reply::text("all done").used(24_000));
+    let model = Model::start(script).paced(&scene.home);
+    let used = || scene.json("context-pressure.json")["usedPercentage"].as_f64();
+    let launch = scene.launch(&model).argument("--permission-mode").argument("default");
+    let terminal = Terminal::start(&launch);
+    terminal.enter("begin");
+    terminal.wait_for("● hello");
+    terminal.enter("anything else?");
+    terminal.wait_for("● no");
+    terminal.wait_for("27k to compaction");
+    terminal.wait_while("the copy to follow", || used().is_none_or(|used| used < 50.0));
+    terminal.enter("/compact");
+    terminal.wait_for("Compacted");
+    terminal.wait_until("the old number to go", |screen| !screen.contains("27k to compaction"));
+    assert!(used().is_none_or(|used| used < 20.0), "of the new conversation: {:?}", used());
+    terminal.enter("go on");
+    terminal.wait_for("on it");
+    terminal.enter("and then");
+    terminal.wait_for("all done");
+    terminal.wait_while("the copy to follow", || used().is_none_or(|used| used > 20.0));
+    settle(&tidegate, &model);
+}

@@ -13,6 +13,7 @@ use super::people::{REFUSE, ask, code};
 use super::work::launch;
 
 mod failed_agent;
+mod forms;
 mod kept_facts;
 mod lost_manifest;
 mod next_session;

@@ -12,9 +12,12 @@ use crate::text::fnv;
 use crate::time::Millis;
 
 mod bullets;
+mod page_date;
 #[cfg(test)]
 mod tests;
 mod write;
+
+use page_date::dates_page;
 
 pub(super) use bullets::bullet_text;
 pub use bullets::{decisions, next_steps};
@@ -56,6 +59,8 @@ pub struct ProgressEntry<'a> {
     pub line: usize,
     /// From the heading's line to the next heading.
     pub range: Range<usize>,
+    /// The heading has a date, but it is the page's.
+    dates_page: bool,
 }
 
 const SECOND: u64 = 1000;
@@ -103,7 +108,7 @@ impl<'a> Progress<'a> {
     ///
     /// A section without a date counts only if it was written after one with a date. The others are a person's status page
     /// or its rest: they have no entries, and nothing moves or changes them. Below a status page, where the dates do not show
-    /// which end is new, only the sections with a date count.
+    /// which end is new, only the sections with a date count. The date of `Last updated: 2026-02-18` is the page's.
     pub fn parse_flow(text: &'a str) -> Progress<'a> {
         let mut progress = Progress::parse(text);
         let is_dated = |entry: &ProgressEntry<'_>| entry.at.is_some();
@@ -122,6 +127,7 @@ impl<'a> Progress<'a> {
                 progress.entries.drain(..oldest);
             }
         }
+        progress.entries.retain(|entry| !entry.dates_page);
         progress
     }
 
@@ -185,6 +191,8 @@ impl<'a> ProgressEntry<'a> {
     fn of(section: document::MarkdownSection<'a>) -> ProgressEntry<'a> {
         let document::MarkdownSection { heading, line, range, body } = section;
         let found = timestamp::find_first(heading);
+        let dates_page = found.as_ref().is_some_and(|found| dates_page(heading, &found.range));
+        let found = found.filter(|_| !dates_page);
         let what = found.as_ref().map_or(heading, |found| strip_timestamp(heading, &found.range));
         ProgressEntry {
             id: EntryId::of(heading, body),
@@ -196,6 +204,7 @@ impl<'a> ProgressEntry<'a> {
             body,
             line,
             range,
+            dates_page,
         }
     }
 

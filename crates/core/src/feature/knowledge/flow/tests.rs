@@ -204,6 +204,55 @@ fn a_section_without_a_date_is_an_entry_only_if_it_is_newer_than_one_with_a_date
 }
 
 #[test]
+fn the_date_of_a_page_makes_no_entry() {
+    for heading in [
+        "Last Updated: 2026-01-28T18:10:00Z",
+        "**Last updated**: 2026-01-28",
+        "Last updated by Claude — 2026-01-28 (batch 6)",
+        "Last modified on 2026-01-28",
+        "Updated 2026-01-28",
+        "Updated: 2026/01/28 18:10 PST",
+        "📅 Updated (2026-01-28)",
+        "As of 2026-01-28",
+        "Where we are as of 2026-01-28: phase 8",
+        "Current Status (2026-01-28)",
+        "2026-01-28 (last updated)",
+        "最終更新: 2026年1月28日",
+        "最終更新日時：2026-01-28 18:10",
+        "更新 2026/1/28",
+        "2026年1月28日 更新",
+        "2026年1月28日時点の状況",
+        "最后更新：2026-01-28",
+    ] {
+        let page = format!("# P\n\n## Status\n\n## {heading}\n\n## Phases\n- x\n\n## Next\n");
+        let flow = Progress::parse_flow(&page);
+        assert!(flow.entries.is_empty(), "{heading}: {:?}", flow.entries);
+        let with = flow.with(&new("x"));
+        assert!(with.starts_with(&page), "{with}");
+        assert_eq!(headings(&Progress::parse_flow(&with).newest_first()), "x", "{heading}");
+        // Above entries it is none of them.
+        let text = format!("## {heading}\n\n## Status\n\n## 2026-02-02 b\n\n## 2026-02-01 a\n");
+        assert_eq!(headings(&Progress::parse_flow(&text).newest_first()), "b a", "{heading}");
+    }
+    for heading in [
+        "2026-01-28 — Last updated the parser",
+        "[2026-01-28] — 更新",
+        "[2026-01-28] — Updated",
+        "Updated the parser, 2026-01-28",
+        "Updated 2026-01-28: the parser",
+        "Last session 2026-01-28",
+        "Session 3 (2026-01-28)",
+        "Status report 2026-01-28",
+        "パーサを更新 2026-01-28",
+        "2026年1月28日 更新処理を直した",
+        "2026-01-28",
+    ] {
+        let text = format!("## {heading}\n- x\n");
+        assert_eq!(Progress::parse_flow(&text).entries.len(), 1, "{heading}");
+    }
+}
+
+#[test]
 fn a_status_page_is_never_trimmed_and_stays_above_its_entries() {
     let page = "## Area\n- x\n".repeat(30);
     assert_eq!(Progress::parse_flow(&page).trim_to(1), None);
@@ -238,6 +287,7 @@ fn file() -> impl Strategy<Value = String> {
         4 => (1_u32..29, 0_u32..24).prop_map(|(day, hour)| format!("## [2026-02-{day:02} {hour:02}:00] — 作業")),
         2 => (1_u32..29).prop_map(|day| format!("## 2026/02/{day}: x")),
         2 => Just("## 見出し".to_owned()),
+        1 => (1_u32..29).prop_map(|day| format!("## 最終更新: 2026-02-{day:02}")),
         3 => "- [a-z決定:： ]{0,8}",
         1 => Just("```".to_owned()),
         1 => Just("~~~~ md".to_owned()),

@@ -50,9 +50,12 @@ impl fmt::Display for ManifestDamage {
     }
 }
 
+/// Members that name what is built, the best first.
+const NAMES: [&str; 5] = ["feature_name", "capability_name", "feature_slug", "capability_slug", "name"];
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct Manifest {
-    /// Name of the feature.
+    /// Name of the feature or capability.
     pub feature: Option<String>,
     /// Name of the workflow.
     pub name: String,
@@ -146,9 +149,7 @@ impl Manifest {
         };
         let gates = root.get("gates").map(|node| node.entries().iter().filter_map(gate).collect());
         Ok(Manifest {
-            feature: scalar_text(&root, "feature_name")
-                .or_else(|| scalar_text(&root, "feature_slug"))
-                .map(str::to_owned),
+            feature: NAMES.iter().find_map(|key| scalar_text(&root, key)).map(str::to_owned),
             name,
             named,
             workflow,
@@ -163,7 +164,12 @@ impl Manifest {
 
     /// A list of artifacts may have the same file name.
     pub fn is_workflow(&self, path: &str) -> bool {
-        self.named || is_feature_manifest(path) && (self.current.is_some() || !self.sections.is_empty())
+        self.named || is_feature_manifest(path) && self.has_phases()
+    }
+
+    /// Without phases nothing shows how far the work is.
+    pub fn has_phases(&self) -> bool {
+        self.current.is_some() || !self.sections.is_empty()
     }
 
     /// The work has left this phase, by its own status, by `current_phase` or by a later phase that began.
