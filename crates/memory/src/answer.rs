@@ -61,7 +61,10 @@ fn is_about_something_else<T>(question: &Question, nowhere: u32, found: &[Candid
     let is_japanese = question.slots.iter().any(|slot| !slot.typed.is_ascii());
     // Alone, a name may be written otherwise.
     let may_have_name = question.slots.len() > 1;
-    if may_have_name && unknown.iter().any(|slot| is_name(&question.slots[*slot].typed, is_japanese)) {
+    let is_any = |is: &dyn Fn(&str) -> bool| {
+        may_have_name && unknown.iter().any(|slot| is(&question.slots[*slot].typed))
+    };
+    if is_any(&|word| is_name(word, is_japanese)) {
         return true;
     }
     // A text with everything else is worth a look.
@@ -74,17 +77,22 @@ fn is_about_something_else<T>(question: &Question, nowhere: u32, found: &[Candid
         |slot: &usize| *slot > 0 && question.slots[*slot].typed.starts_with(|c: char| c.is_ascii_uppercase());
     let best = found.first().map_or(0, |one| one.fit.has);
     let missed = unknown.iter().filter(|slot| best & 1 << **slot == 0).count();
-    unknown.iter().any(begins_large) || words.len() >= WORDS && 2 * missed >= words.len()
+    // Katakana may be what the text has in Latin letters.
+    is_any(&is_long_katakana)
+        || unknown.iter().any(begins_large)
+        || words.len() >= WORDS && 2 * missed >= words.len()
 }
 
-/// MongoDB and ドローン, or a word in Latin letters among Japanese ones.
+/// MongoDB, or a word in Latin letters among Japanese ones.
 fn is_name(word: &str, is_japanese: bool) -> bool {
-    let is_katakana = |c: char| ('ァ'..='ー').contains(&c);
     let has_inner_capital = word.chars().skip(1).any(|c| c.is_ascii_uppercase());
     let is_latin = word.is_ascii() && word.contains(|c: char| c.is_ascii_alphabetic());
-    has_inner_capital
-        || is_japanese && is_latin
-        || word.chars().count() >= LONG_KATAKANA && word.chars().all(is_katakana)
+    has_inner_capital || is_japanese && is_latin
+}
+
+/// ドローン
+fn is_long_katakana(word: &str) -> bool {
+    word.chars().count() >= LONG_KATAKANA && word.chars().all(|c| ('ァ'..='ー').contains(&c))
 }
 
 /// A log stands for the decisions that were found in it and for the automatic topic of its session.
@@ -191,6 +199,7 @@ mod tests {
         assert!(!is_shown("deploy of the cache to xyzzyx with plugh", 0b1100, 0b0001));
         assert!(!is_shown("deploy to MongoDB", 0b10, 0b01));
         assert!(!is_shown("設計とドローン", 0b10, 0b01));
+        assert!(is_shown("請求書のピーディーエフ フォント", 0b010, 0b101), "all the rest");
         assert!(!is_shown("設計の xyzzyx", 0b10, 0b01));
         assert!(!is_shown("deploy to Cassandra", 0b10, 0b01));
         assert!(is_shown("deploy of the cache to Cassandra", 0b100, 0b011), "all the rest");
