@@ -6,7 +6,7 @@ use std::process::Command;
 
 use tidegate_memory::sqlite::SqliteStore;
 use tidegate_memory::store::Store;
-use tidegate_memory::view::{Filter, Hit, HitKind, Query};
+use tidegate_memory::view::{Filter, Hit, HitKind, LocalTime, Query};
 
 use super::corpus::{self, APART, COMMON, Corpus, NEEDLES, PHRASE, RARE, RARE_PAIR, Random};
 use super::samples::Samples;
@@ -44,6 +44,15 @@ const PLAIN: [&[&str]; 2] = [
         "プロセスが止められるまでメモリが増え続ける",
         "電話では一覧の順番が違う",
     ],
+];
+
+/// Words of time, by the name of the kind.
+const TIMES: [&[(&str, &[&str])]; 2] = [
+    &[
+        ("en: a week", &["last week", "this week"]),
+        ("en: a month of some year", &["in March", "in November"]),
+    ],
+    &[("ja: a week", &["先週", "今週"]), ("ja: a month of some year", &["3月", "11月"])],
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -191,6 +200,14 @@ impl Questions {
             add(format!("{name}: common, an early tenth"), Found::Full, with(span(size / 10)));
             let needle = Query { filter: span(0), ..query(format!("{} {}", RARE[language], one)) };
             add(format!("{name}: needle and common, a tenth"), Found::Any, vec![needle]);
+            let now = LocalTime { now: corpus::at(size), offsets: Vec::new() };
+            let at_a_time = |text: &str| Query { local: Some(now.clone()), ..query(text) };
+            for (name, times) in TIMES[language] {
+                let asked = times.iter().flat_map(|time| {
+                    [format!("{one} {other} {time}"), format!("{} {time}", PLAIN[language][0])]
+                });
+                add((*name).to_owned(), Found::Any, asked.map(|text| at_a_time(&text)).collect());
+            }
             let decisions = |word: &str| Query { kinds: vec![HitKind::Decision], ..query(word) };
             add(
                 format!("{name}: common, decisions"),

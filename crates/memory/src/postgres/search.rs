@@ -42,10 +42,14 @@ const COUNTED: i64 = 2000;
 /// not common.
 const INDEXED: i64 = 2 * COUNTED;
 
+/// The share of texts up to which a word of the same matter is rare.
+const RARE: f64 = 0.02;
+
 /// The newest texts that are looked at for common words. The index has too many of them.
 const LOOKED_THROUGH: i64 = 2000;
 
-/// The assumed number of texts, if there are not fewer: counting them all would be too slow.
+/// The assumed number of texts, if there are not fewer: counting them all would be too slow. So would be looking for each of the
+/// hundreds of words of the same matter.
 const ASSUMED_TEXTS: i64 = 10_000;
 
 /// In bytes per text: the size of a `tsvector` is limited.
@@ -238,11 +242,17 @@ impl ServerSearch<'_> {
         );
         let all = all.row(self.transaction).await?;
         let all = all.as_ref().map(|row| get_column::<i64>(row, "counted")).transpose()?.unwrap_or_default();
-        let mut counts = count_texts(self.transaction, &question.readings).await?;
+        let mut counts = count_texts(self.transaction, question.readings.iter()).await?;
         self.complete_words(&mut question, &mut counts).await?;
-        let scorer = Scorer::new(&question, &counts, &[], all as f64);
+        if all >= ASSUMED_TEXTS {
+            question.associations.clear();
+        }
+        let words = question.associations.iter().map(|association| &association.word);
+        let of_associations = count_texts(self.transaction, words).await?;
+        let scorer = Scorer::new(&question, &counts, &of_associations, all as f64);
         let mut listed: HashMap<Uid, (i64, Vec<u16>)> = HashMap::new();
         let mut lists = asked_lists(&question, &counts, &scorer);
+        lists.extend(associated_lists(&question, &of_associations, all as f64));
         lists.retain(|list| self.asks_for(list.kind));
         for row in self.list(&question, &lists).await? {
             let list = usize::try_from(get_column::<i32>(&row, "list")?).unwrap_or_default();
@@ -271,16 +281,15 @@ impl ServerSearch<'_> {
             let seen = scorer.look(&Document { title: &loaded.title, texts: &texts }, &mut room);
             read.push((loaded, seen));
         }
-        let usual = text::usual_length(read.iter().map(|(_, seen)| seen));
         let mut found = Vec::new();
         for (loaded, seen) in read {
-            if let Some(fit) = scorer.fit(&seen, usual).filter(|fit| fit.coverage > 0.0) {
+            if let Some(fit) = scorer.fit(&seen).filter(|fit| fit.coverage > 0.0) {
                 let fit = fit.worth(text::freshness(loaded.at, self.newest) * loaded.worth);
                 found.push(Candidate { identity: loaded.identity.clone(), text: loaded, fit });
             }
         }
         let newer = |one: &LoadedRow, other: &LoadedRow| (other.at, &other.uid).cmp(&(one.at, &one.uid));
-        let shown = answer::settle(found, limit, &question, newer);
+        let shown = answer::settle(found, limit, &question, scorer.nowhere(), newer);
         let (without, coverage) = (answer::words_without(&question, &shown), answer::best_coverage(&shown));
         let hits =
             shown.into_iter().map(|Candidate { text, fit, .. }| text.hit(&question, fit.score)).collect();
@@ -330,7 +339,7 @@ impl ServerSearch<'_> {
             begin_so.take(text::MOST_COMPLETIONS.into()).chain(text::unfinished_stems(&prefix)).collect();
         let first = question.readings.len();
         question.add_completions(last, completions);
-        counts.extend(count_texts(self.transaction, &question.readings[first..]).await?);
+        counts.extend(count_texts(self.transaction, question.readings[first..].iter()).await?);
         Ok(())
     }
 
@@ -483,14 +492,45 @@ impl ServerSearch<'_> {
     }
 }
 
+/// Of each kind.
+fn list_all(lists: &mut Vec<AskedList>, words: &str, readings: &[u16], way: ListWay) {
+    for (kind, limit) in [("log", LOGS), ("decision", OTHERS), ("topic", OTHERS)] {
+        lists.push(AskedList { words: words.to_owned(), kind, limit, readings: readings.to_vec(), way });
+    }
+}
+
+/// Whether the index would give more texts than are looked at.
+fn is_common(counts: impl Iterator<Item = f64> + Clone) -> bool {
+    counts.clone().any(|count| count >= COUNTED as f64) || counts.sum::<f64>() >= INDEXED as f64
+}
+
+/// For each word the newest texts that have words of the same matter: the rare ones of these apart from the others, because
+/// they say more.
+fn associated_lists(question: &Question, counts: &[f64], all: f64) -> Vec<AskedList> {
+    let mut lists = Vec::new();
+    for slot in 0..question.slots.len() {
+        let is_of_slot = |number: &usize| {
+            let of = &question.associations[*number].slots;
+            counts[*number] > 0.0 && of.iter().any(|(other, _)| *other == slot)
+        };
+        let of_slot: Vec<usize> = (0..counts.len()).filter(is_of_slot).collect();
+        let (rare, others): (Vec<usize>, Vec<usize>) =
+            of_slot.into_iter().partition(|number| counts[*number] <= all * RARE);
+        for some in [rare, others] {
+            let Some(first) = some.first() else { continue };
+            let words = any_of(some.iter().map(|number| &question.associations[*number].word), false);
+            let is_common = is_common(some.iter().map(|number| counts[*number]));
+            let way = if is_common { ListWay::LookedThrough } else { ListWay::Indexed };
+            let number = u16::try_from(question.readings.len() + first).unwrap_or(u16::MAX);
+            list_all(&mut lists, &words, &[number], way);
+        }
+    }
+    lists
+}
+
 /// For each word the newest texts that have any of its readings; of logs also those that have all words.
 fn asked_lists(question: &Question, counts: &[f64], scorer: &Scorer<'_>) -> Vec<AskedList> {
     let mut lists = Vec::new();
-    let list_all = |lists: &mut Vec<AskedList>, words: &str, readings: &[u16], way: ListWay| {
-        for (kind, limit) in [("log", LOGS), ("decision", OTHERS), ("topic", OTHERS)] {
-            lists.push(AskedList { words: words.to_owned(), kind, limit, readings: readings.to_vec(), way });
-        }
-    };
     if question.slots.is_empty() {
         list_all(&mut lists, "", &[], ListWay::Newest);
         if !question.wishes.projects.is_empty() {
@@ -500,10 +540,6 @@ fn asked_lists(question: &Question, counts: &[f64], scorer: &Scorer<'_>) -> Vec<
         return lists;
     }
     let is_known = |number: &usize| counts[*number] > 0.0 && scorer.weight(*number) > 0.0;
-    let is_common = |some: &[usize]| {
-        some.iter().any(|number| counts[*number] >= COUNTED as f64)
-            || some.iter().map(|number| counts[*number]).sum::<f64>() >= INDEXED as f64
-    };
     let of = |owner: ReadingOf| {
         let all = (0..question.readings.len()).filter(is_known);
         all.filter(move |number| question.readings[*number].of == owner).collect::<Vec<usize>>()
@@ -517,7 +553,8 @@ fn asked_lists(question: &Question, counts: &[f64], scorer: &Scorer<'_>) -> Vec<
         for some in [own, expanded] {
             if let Some(first) = some.first() {
                 let words = any_of(some.iter().map(|number| &question.readings[*number]), false);
-                let way = if is_common(&some) { ListWay::LookedThrough } else { ListWay::Indexed };
+                let is_common = is_common(some.iter().map(|number| counts[*number]));
+                let way = if is_common { ListWay::LookedThrough } else { ListWay::Indexed };
                 list_all(&mut lists, &words, &[u16::try_from(*first).unwrap_or(u16::MAX)], way);
             }
         }
@@ -626,15 +663,16 @@ impl LoadedRow {
     }
 }
 
-async fn count_texts(
+async fn count_texts<'a>(
     transaction: &Transaction<'_>,
-    readings: &[Reading],
+    readings: impl Iterator<Item = &'a Reading>,
 ) -> Result<Vec<f64>, TransactionError> {
-    if readings.is_empty() {
+    let mut readings = readings.peekable();
+    if readings.peek().is_none() {
         return Ok(Vec::new());
     }
     let mut statement = Statement::new("SELECT ARRAY[");
-    for (place, reading) in readings.iter().enumerate() {
+    for (place, reading) in readings.enumerate() {
         let comma = if place == 0 { "" } else { ", " };
         let text = format!(
             "{comma}(SELECT count(*) FROM (SELECT 1 FROM document WHERE words @@ ?::tsquery LIMIT ?) AS counted)"

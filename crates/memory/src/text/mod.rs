@@ -24,7 +24,7 @@ use tidegate_core::text::hidden::unhidden;
 use tidegate_core::text::one_line::split_words;
 
 pub use question::{Association, NamedProject, Question, Reading, ReadingOf, Slot, Surroundings, Wishes};
-pub use rank::{Covered, Document, Fit, Scorer, Seen, freshness, keep_relevant, usual_length};
+pub use rank::{Covered, Document, Fit, Scorer, Seen, freshness, keep_relevant};
 pub use scan::{Atom, collect_tokens, split_atoms};
 pub use snippet::make_snippet;
 pub use stem::unfinished_stems;

@@ -255,8 +255,8 @@ struct ReadText {
 
 impl ReadText {
     /// `None` if it does not fit.
-    fn candidate(self, scorer: &Scorer<'_>, usual: f64) -> Option<Candidate<i64>> {
-        let fit = scorer.fit(&self.seen, usual).filter(|fit| fit.coverage > 0.0)?.worth(self.worth);
+    fn candidate(self, scorer: &Scorer<'_>) -> Option<Candidate<i64>> {
+        let fit = scorer.fit(&self.seen).filter(|fit| fit.coverage > 0.0)?.worth(self.worth);
         Some(Candidate { text: self.doc, identity: self.identity, fit })
     }
 }
@@ -330,9 +330,9 @@ impl<'a> StoreSearch<'a> {
         for doc in self.most_promising(&scorer) {
             read.extend(self.look_at(doc, &scorer)?);
         }
-        let usual = text::usual_length(read.iter().map(|one| &one.seen));
-        let found = read.into_iter().filter_map(|one| one.candidate(&scorer, usual)).collect();
-        let shown = answer::settle(found, self.limit, &question, |one, other| other.cmp(one));
+        let found = read.into_iter().filter_map(|one| one.candidate(&scorer)).collect();
+        let shown =
+            answer::settle(found, self.limit, &question, scorer.nowhere(), |one, other| other.cmp(one));
         let without = answer::words_without(&question, &shown);
         let coverage = answer::best_coverage(&shown);
         let mut hits = Vec::with_capacity(shown.len());

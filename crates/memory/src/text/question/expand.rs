@@ -16,11 +16,14 @@ const MOST_ASSOCIATIONS: usize = 400;
 const MOST_OF_SLOT: usize = 120;
 
 /// How much stronger each further matter makes it that a word shares with a slot.
-const OF_MORE_MATTERS: f64 = 0.3;
+const OF_MORE_MATTERS: f64 = 0.6;
 
 /// What a reading from the thesaurus is worth, for a word and for a term of several.
 const EXPANDED: f64 = 0.55;
 const EXPANDED_TERM: f64 = 0.6;
+
+/// How much more it is worth in a question that hardly anything fits: then the words of the question are of little help.
+const MORE_WHEN_WIDENED: f64 = 1.27;
 
 impl Question {
     /// Words of the same matter, for each slot those that share most matters with it.
@@ -138,6 +141,9 @@ impl Question {
     pub fn widen(&mut self) {
         for (first, atoms) in std::mem::take(&mut self.made_from) {
             self.add_associations(&atoms, first);
+        }
+        for reading in self.readings.iter_mut().filter(|reading| !reading.is_own()) {
+            reading.worth *= MORE_WHEN_WIDENED;
         }
         let thesaurus = Thesaurus::get();
         let terms: Vec<(&'static str, ReadingOf)> =

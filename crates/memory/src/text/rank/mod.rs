@@ -10,8 +10,8 @@ use tidegate_core::time::Millis;
 
 use super::question::{MOST_SLOTS, Question, Reading, ReadingOf, Slot};
 pub use relevant::keep_relevant;
+pub use seen::Seen;
 use seen::word_of;
-pub use seen::{Seen, usual_length};
 
 /// The higher, the longer repetitions keep raising the score.
 const SATURATION: f64 = 1.2;
@@ -50,9 +50,6 @@ const SECOND_ASSOCIATED: f64 = 0.3;
 
 /// The coverage by a word of the same matter.
 const ASSOCIATION_COVERS: f64 = 0.42;
-
-/// How much less such words say in a text of usual length.
-const LONGER_SAYS_LESS: f64 = 1.0;
 
 /// How much a score depends on the coverage.
 const BY_COVERAGE: f64 = 0.85;
@@ -116,6 +113,8 @@ pub struct Scorer<'a> {
     /// A bit per slot: those that say something, and those of them, or else any, whose own word is in some text.
     tells: u32,
     known: u32,
+    /// The same for slots that no text has, nor anything that the thesaurus has for them.
+    nowhere: u32,
     /// Per association: rare ones weigh more.
     associations: Vec<f64>,
     /// Associations by their first atom.
@@ -209,8 +208,34 @@ impl<'a> Scorer<'a> {
             of.any(|(reading, count)| reading.of == ReadingOf::Slot(slot) && reading.is_own() && *count > 0.0)
         };
         let in_text = bits(&is_in_text);
+        let is_of = |reading: &Reading, slot: usize| match reading.of {
+            ReadingOf::Slot(of) => of == slot,
+            ReadingOf::Span(span) => (question.spans[span].from..question.spans[span].to).contains(&slot),
+        };
+        let is_nowhere = |slot: usize| {
+            let mut of = question.readings.iter().zip(counts);
+            !of.any(|(reading, count)| *count > 0.0 && is_of(reading, slot))
+        };
+        let nowhere = tells & bits(&is_nowhere);
         let known = if tells & in_text == 0 { in_text } else { tells & in_text };
-        Scorer { question, weights, slots, tells, known, associations, associated, readings, phrases, begins }
+        Scorer {
+            question,
+            weights,
+            slots,
+            tells,
+            known,
+            nowhere,
+            associations,
+            associated,
+            readings,
+            phrases,
+            begins,
+        }
+    }
+
+    /// A bit per slot that says something and that no text has in any way.
+    pub fn nowhere(&self) -> u32 {
+        self.nowhere
     }
 
     /// What a reading adds to the score of a text that has it once.
@@ -255,9 +280,9 @@ impl<'a> Scorer<'a> {
         self.question.slots.iter().any(|slot| slot.required)
     }
 
-    /// `None` if the text lacks a quoted part. `usual` is the length of texts on average.
-    pub fn fit(&self, seen: &Seen, usual: f64) -> Option<Fit> {
-        Some(self.sum_up(seen, usual)).filter(|fit| {
+    /// `None` if the text lacks a quoted part.
+    pub fn fit(&self, seen: &Seen) -> Option<Fit> {
+        Some(self.sum_up(seen)).filter(|fit| {
             let required = self.question.slots.iter().enumerate().filter(|(_, slot)| slot.required);
             required.into_iter().all(|(place, _)| fit.has & 1 << place != 0)
         })
@@ -276,7 +301,6 @@ impl<'a> Scorer<'a> {
     fn add_associations(
         &self,
         seen: &Seen,
-        usual: f64,
         values: &[f64; MOST_SLOTS],
         covers: &mut [f64; MOST_SLOTS],
     ) -> f64 {
@@ -314,14 +338,13 @@ impl<'a> Scorer<'a> {
         if parts < 2 {
             return 0.0;
         }
-        let shorter = 1.0 / (1.0 + LONGER_SAYS_LESS * seen.length as f64 / usual.max(1.0));
         let mut sum = 0.0;
         for (slot, (value, best, count)) in found.into_iter().enumerate() {
             if count == 0 {
                 continue;
             }
             let Slot { importance, .. } = self.question.slots[slot];
-            sum += (ASSOCIATED * value * shorter * importance - values[slot]).max(0.0);
+            sum += (ASSOCIATED * value * importance - values[slot]).max(0.0);
             let asked = self.slots[slot] / importance.max(0.01);
             covers[slot] = covers[slot].max(ASSOCIATION_COVERS * (best / asked.max(0.05)).min(1.0));
         }
@@ -343,7 +366,7 @@ impl<'a> Scorer<'a> {
         COVERS * (reading.worth / COVERED).min(1.0) * (self.weights[number] / asked.max(0.05)).min(1.0)
     }
 
-    fn sum_up(&self, seen: &Seen, usual: f64) -> Fit {
+    fn sum_up(&self, seen: &Seen) -> Fit {
         let Seen { often, phrases, .. } = seen;
         let length = 0.7 + 0.3 * (seen.length as f64 / USUAL_LENGTH).min(4.0);
         let (mut values, mut covers) = ([0.0_f64; MOST_SLOTS], [0.0_f64; MOST_SLOTS]);
@@ -392,7 +415,7 @@ impl<'a> Scorer<'a> {
             covers[places].iter_mut().for_each(|covered| *covered = covered.max(cover));
         }
         let firm = self.coverage(&covers);
-        score += self.add_associations(seen, usual, &values, &mut covers);
+        score += self.add_associations(seen, &values, &mut covers);
         for ((slot, _), there) in self.question.phrases.iter().zip(phrases) {
             if let [one, next, ..] = self.slots[*slot..] {
                 score += PHRASE * there * (one + next);
@@ -432,10 +455,7 @@ mod tests {
         let counts = vec![10.0; question.readings.len()];
         let scorer = Scorer::new(&question, &counts, &[], 1000.0);
         let document = Document { title, texts: &[text] };
-        scorer
-            .fit(&scorer.look(&document, &mut Vec::new()), 250.0)
-            .map(|fit| fit.score)
-            .filter(|score| *score > 0.0)
+        scorer.fit(&scorer.look(&document, &mut Vec::new())).map(|fit| fit.score).filter(|score| *score > 0.0)
     }
 
     #[test]
@@ -503,7 +523,7 @@ mod tests {
         let scorer = Scorer::new(&question, &counts, &[], 1000.0);
         let score = |text: &str| {
             let seen = scorer.look(&Document { title: "", texts: &[text] }, &mut Vec::new());
-            scorer.fit(&seen, 250.0).unwrap().score
+            scorer.fit(&seen).unwrap().score
         };
         assert!(score("at the berth, a lantern") > score("a lantern"));
         assert!(score("at the harbour, a lantern") > score("at the berth, a lantern berth"));
@@ -518,7 +538,7 @@ mod tests {
             let counts = vec![10.0; question.readings.len()];
             let scorer = Scorer::new(&question, &counts, &vec![10.0; question.associations.len()], 1000.0);
             let seen = scorer.look(&Document { title: "", texts: &[text] }, &mut Vec::new());
-            scorer.fit(&seen, 250.0).map_or(0.0, |fit| fit.score)
+            scorer.fit(&seen).map_or(0.0, |fit| fit.score)
         };
         assert!(scored("the traffic, and p99") > 0.0);
         assert!(scored("the traffic").abs() < f64::EPSILON);
@@ -534,7 +554,7 @@ mod tests {
             let counts: Vec<f64> = question.readings.iter().map(count).collect();
             let scorer = Scorer::new(&question, &counts, &[], 1000.0);
             let seen = scorer.look(&Document { title: "", texts: &[text] }, &mut Vec::new());
-            let mut found = vec![scorer.fit(&seen, 250.0).unwrap()];
+            let mut found = vec![scorer.fit(&seen).unwrap()];
             keep_relevant(&mut found, 0, |fit| *fit);
             !found.is_empty()
         };

@@ -23,16 +23,6 @@ pub struct Seen {
     pub(super) length: usize,
 }
 
-/// The length of these texts on average.
-pub fn usual_length<'a>(texts: impl Iterator<Item = &'a Seen>) -> f64 {
-    let (mut count, mut length) = (0.0, 0.0);
-    for seen in texts {
-        count += 1.0;
-        length += seen.length as f64;
-    }
-    length / f64::max(count, 1.0)
-}
-
 /// The same for one word in two readings.
 pub(super) fn word_of(reading: &Reading) -> u64 {
     reading.atoms.iter().fold(0, |word, atom| word.rotate_left(7) ^ atom)

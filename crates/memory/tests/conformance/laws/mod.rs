@@ -54,6 +54,7 @@ macro_rules! laws {
             beginnings_and_parts_of_names_are_found
             words_that_hardly_meet_are_found
             a_compound_is_found_behind_its_words
+            words_of_the_same_matter_are_found
             words_without_a_result_are_named
             a_projects_name_and_words_of_time_limit_a_search
             an_exchange_is_one_result

@@ -351,6 +351,22 @@ pub(crate) fn words_without_a_result_are_named(stores: &mut impl Stores) {
     }
 }
 
+/// Words of the same matter say which text is meant, if hardly any has the words of the question.
+pub(crate) fn words_of_the_same_matter_are_found(stores: &mut impl Stores) {
+    let mut store = filled(stores);
+    let with = |uid: &str, text: &str, minutes| {
+        Record::Log(LogRow { text: text.to_owned(), ..log(uid, "t1", minutes) })
+    };
+    store
+        .put(&[
+            with("load", "the app, traffic of the campaign, and p99 of the latency", 100),
+            with("icon", "the app, colour of the icon, and width of the margin", 101),
+        ])
+        .unwrap();
+    let found = found(&mut *store, "everyone came while the app was sluggish");
+    assert_eq!(found.first().map(String::as_str), Some("load"), "{found:?}");
+}
+
 /// Where something fits them; a filter of the caller comes first.
 pub(crate) fn a_projects_name_and_words_of_time_limit_a_search(stores: &mut impl Stores) {
     const DAY: u64 = 24 * 60;
