@@ -1,12 +1,14 @@
 //! Logistic regression over the features of sentences, reduced to the features that matter and written as the table that the
 //! classifier reads.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use tidegate_core::feature::activity::classifier::exponential::exp;
 use tidegate_core::feature::knowledge::constraint::OwnWords;
 use tidegate_core::feature::knowledge::constraint::classifier::clauses::clauses;
+use tidegate_core::feature::knowledge::constraint::classifier::{Place, is_matter};
 use tidegate_core::feature::knowledge::constraint::classifier::features::Features;
 use tidegate_core::feature::knowledge::constraint::classifier::table::{BUCKETS, scale, split_hash};
 
@@ -17,6 +19,7 @@ use crate::learning::logarithm::ln;
 /// Chosen by cross-validation on the training folders.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settings {
+    pub(super) masks: bool,
     /// The L2 penalty.
     pub(super) decay: f64,
     /// The number of features to keep.
@@ -26,16 +29,19 @@ pub(super) struct Settings {
 }
 
 /// A feature must be in this many sentences.
-const LEAST: u32 = 2;
+const LEAST: usize = 2;
 
 /// Iterations to select features, then to fit their weights.
-const STEPS: [usize; 2] = [60, 150];
+const STEPS: [usize; 2] = [20, 50];
 
 /// Where the gradient counts as zero.
 const LEVEL: f64 = 1e-5;
 
 pub(super) struct Sentence {
+    pub(super) text: String,
     pub(super) features: Features,
+    /// Of the same sentence about other things: see [`about_other_things`].
+    pub(super) elsewhere: Features,
     pub(super) is_constraint: bool,
     pub(super) clauses: Vec<Clause>,
 }
@@ -73,13 +79,48 @@ pub(super) fn sentences_of(example: &Example) -> Vec<Sentence> {
                 features: Features::of(place.clause(part)),
             });
             Sentence {
+                text: place.sentence.to_owned(),
                 features: Features::of(place),
+                elsewhere: Features::of(Place { sentence: &about_other_things(place.sentence), ..place }),
                 is_constraint: label.is_some(),
                 clauses: clauses.collect(),
             }
         })
         .collect()
 }
+
+/// The sentence with words that no other sentence has for what it is about. People will speak of things that no prompt here
+/// speaks of, and only the form of their sentences was learned then.
+fn about_other_things(sentence: &str) -> String {
+    let mut other = String::with_capacity(sentence.len());
+    let mut rest = sentence;
+    while let Some(c) = rest.chars().next() {
+        let length = if c.is_ascii_alphanumeric() {
+            rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '\'' && c != '’').unwrap_or(rest.len())
+        } else {
+            c.len_utf8()
+        };
+        let (word, after) = rest.split_at(length);
+        let plain: String =
+            word.chars().filter(|c| !matches!(c, '\'' | '’')).map(|c| c.to_ascii_lowercase()).collect();
+        if !c.is_alphanumeric() || c.is_ascii_digit() || !is_matter(&plain) {
+            other.push_str(word);
+        } else if c.is_ascii() {
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            for digit in number.to_string().bytes() {
+                other.push(char::from(b'q' + (digit - b'0')));
+            }
+            other.push_str(["ed", "ing", "s", "ly"].into_iter().find(|end| plain.ends_with(end)).unwrap_or("x"));
+        } else {
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            other.extend(char::from_u32(0x20000 + number % 0x1_0000));
+        }
+        rest = after;
+    }
+    other
+}
+
+static NEXT: AtomicU32 = AtomicU32::new(0);
 
 /// The classifier identifies a feature by these bits.
 fn feature_key(hash: u32) -> u32 {
@@ -102,6 +143,7 @@ pub(super) fn train_model(sentences: &[&Sentence], settings: &Settings) -> Model
     let mut rows: Vec<Row<'_>> = Vec::new();
     for sentence in sentences {
         rows.push((&sentence.features, sentence.is_constraint));
+        if settings.masks { rows.push((&sentence.elsewhere, sentence.is_constraint)); }
         let known = |clause: &'_ Clause| clause.is_constraint;
         rows.extend(sentence.clauses.iter().filter_map(|clause| Some((&clause.features, known(clause)?))));
     }
@@ -120,16 +162,16 @@ pub(super) fn train_model(sentences: &[&Sentence], settings: &Settings) -> Model
 }
 
 fn frequent_keys(rows: &[Row<'_>]) -> Vec<u32> {
-    let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
+    let mut all = Vec::new();
     for (features, _) in rows {
         let mut keys: Vec<u32> = features.hashes.iter().map(|hash| feature_key(*hash)).collect();
         keys.sort_unstable();
         keys.dedup();
-        for key in keys {
-            *counts.entry(key).or_default() += 1;
-        }
+        all.extend(keys);
     }
-    counts.into_iter().filter(|(_, count)| *count >= LEAST).map(|(key, _)| key).collect()
+    all.sort_unstable();
+    let frequent = all.chunk_by(|one, other| one == other).filter(|same| same.len() >= LEAST);
+    frequent.map(|same| same[0]).collect()
 }
 
 fn fit_weights(keys: Vec<u32>, labelled: &[Row<'_>], settings: &Settings, steps: usize) -> Model {
