@@ -3,14 +3,14 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use tidegate_core::feature::activity::classifier::exponential::exp;
 use tidegate_core::feature::knowledge::constraint::OwnWords;
 use tidegate_core::feature::knowledge::constraint::classifier::clauses::clauses;
-use tidegate_core::feature::knowledge::constraint::classifier::{Place, is_matter};
 use tidegate_core::feature::knowledge::constraint::classifier::features::Features;
 use tidegate_core::feature::knowledge::constraint::classifier::table::{BUCKETS, scale, split_hash};
+use tidegate_core::feature::knowledge::constraint::classifier::{Place, is_matter};
+use tidegate_core::text::fnv::hash_short;
 
 use super::examples::Example;
 use crate::learning::descent::minimise;
@@ -19,7 +19,6 @@ use crate::learning::logarithm::ln;
 /// Chosen by cross-validation on the training folders.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settings {
-    pub(super) masks: bool,
     /// The L2 penalty.
     pub(super) decay: f64,
     /// The number of features to keep.
@@ -92,8 +91,11 @@ pub(super) fn sentences_of(example: &Example) -> Vec<Sentence> {
 /// The sentence with words that no other sentence has for what it is about. People will speak of things that no prompt here
 /// speaks of, and only the form of their sentences was learned then.
 fn about_other_things(sentence: &str) -> String {
+    const STEP: u32 = 0x9e37_79b1;
     let mut other = String::with_capacity(sentence.len());
     let mut rest = sentence;
+    // Another one for each sentence, and the same in every run.
+    let mut number = hash_short(sentence.as_bytes()) | 1;
     while let Some(c) = rest.chars().next() {
         let length = if c.is_ascii_alphanumeric() {
             rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '\'' && c != '’').unwrap_or(rest.len())
@@ -106,21 +108,19 @@ fn about_other_things(sentence: &str) -> String {
         if !c.is_alphanumeric() || c.is_ascii_digit() || !is_matter(&plain) {
             other.push_str(word);
         } else if c.is_ascii() {
-            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            number = number.wrapping_mul(STEP);
             for digit in number.to_string().bytes() {
                 other.push(char::from(b'q' + (digit - b'0')));
             }
             other.push_str(["ed", "ing", "s", "ly"].into_iter().find(|end| plain.ends_with(end)).unwrap_or("x"));
         } else {
-            let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            other.extend(char::from_u32(0x20000 + number % 0x1_0000));
+            number = number.wrapping_mul(STEP);
+            other.extend(char::from_u32(0x2_0000 + (number >> 8) % 0x2_0000));
         }
         rest = after;
     }
     other
 }
-
-static NEXT: AtomicU32 = AtomicU32::new(0);
 
 /// The classifier identifies a feature by these bits.
 fn feature_key(hash: u32) -> u32 {
@@ -143,7 +143,7 @@ pub(super) fn train_model(sentences: &[&Sentence], settings: &Settings) -> Model
     let mut rows: Vec<Row<'_>> = Vec::new();
     for sentence in sentences {
         rows.push((&sentence.features, sentence.is_constraint));
-        if settings.masks { rows.push((&sentence.elsewhere, sentence.is_constraint)); }
+        rows.push((&sentence.elsewhere, sentence.is_constraint));
         let known = |clause: &'_ Clause| clause.is_constraint;
         rows.extend(sentence.clauses.iter().filter_map(|clause| Some((&clause.features, known(clause)?))));
     }

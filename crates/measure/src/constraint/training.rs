@@ -1,7 +1,8 @@
 //! `cargo xtask train-constraints`: the parameters of the classifier, and what they are worth by cross-validation.
 //!
-//! Training gives the same bits on every machine, as that of the phases does. Cross-validation leaves out an author at a
-//! time: sentences by one hand resemble each other, and people who will use the classifier resemble none of them.
+//! Training gives the same bits on every machine, as that of the phases does. Cross-validation leaves out whole authors, a
+//! part of them at a time: sentences by one hand resemble each other, and people who will use the classifier resemble none of
+//! them.
 
 use std::fs;
 use std::path::PathBuf;
@@ -20,9 +21,12 @@ use xtask::workspace;
 /// Decay and rows were chosen by `cargo xtask train-constraints --cross-validate`, the thresholds with a look at the
 /// examinations, too.
 const SETTINGS: [Settings; LANGUAGES.len()] = [
-    Settings { masks: true, decay: 4e-6, rows: 18_000, threshold: 1.00 },
-    Settings { masks: true, decay: 6e-6, rows: 20_000, threshold: 1.15 },
+    Settings { decay: 4e-6, rows: 18_000, threshold: 1.00 },
+    Settings { decay: 6e-6, rows: 20_000, threshold: 1.15 },
 ];
+
+/// Parts of the authors in cross-validation.
+const PARTS: usize = 4;
 
 pub(crate) fn check() -> Done {
     let path = parameter_file();
@@ -59,13 +63,12 @@ fn train_parameters() -> Done<Vec<u8>> {
 }
 
 pub(crate) fn cross_validate(shows_wrong: bool) -> Done {
-    let groups: Option<usize> = std::env::var("GROUPS").ok().and_then(|t| t.parse().ok());
     let texts = std::thread::scope(|scope| {
         let threads: Vec<_> = LANGUAGES
             .into_iter()
             .zip(&SETTINGS)
             .map(|(language, settings)| {
-                scope.spawn(move || cross_validate_language(language, settings, shows_wrong, groups))
+                scope.spawn(move || cross_validate_language(language, settings, shows_wrong))
             })
             .collect();
         threads.into_iter().map(|thread| thread.join().expect("training does not panic")).collect::<Vec<_>>()
@@ -80,7 +83,6 @@ fn cross_validate_language(
     language: &str,
     settings: &Settings,
     shows_wrong: bool,
-    groups: Option<usize>,
 ) -> Done<Vec<String>> {
     let batches = examples::training(language)?;
     let sentences: Vec<Vec<Sentence>> = batches
@@ -89,9 +91,8 @@ fn cross_validate_language(
         .collect();
     let mut lines = Vec::new();
     let (mut of_authors, mut of_days) = (Vec::new(), Vec::new());
-    let group = |at: usize| groups.map_or(at, |groups| at % groups);
-    for out in 0..groups.unwrap_or(batches.len()) {
-        let others = sentences.iter().enumerate().filter(|(at, _)| group(*at) != out);
+    for part in 0..PARTS {
+        let others = sentences.iter().enumerate().filter(|(at, _)| at % PARTS != part);
         let rest: Vec<&Sentence> = others.flat_map(|(_, sentences)| sentences).collect();
         let section = train_model(&rest, settings).encode(settings.threshold);
         let (table, _) = WeightTable::section(&section).ok_or_else(|| Failure::new("no table"))?;
@@ -100,7 +101,7 @@ fn cross_validate_language(
                 sentence.clauses.iter().map(|clause| table.score(&clause.features) - CLAUSE_MARGIN);
             (clauses.fold(table.score(&sentence.features), f64::max), sentence.is_constraint)
         };
-        for left_out in (0..batches.len()).filter(|at| group(*at) == out) {
+        for left_out in (0..batches.len()).filter(|at| at % PARTS == part) {
             let name = &batches[left_out].name;
             let judged: Vec<_> = sentences[left_out].iter().map(scored).collect();
             lines.push(format!("    {language}, without {name}: {}", summary(&judged, 0.0)));
