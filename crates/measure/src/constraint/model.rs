@@ -112,7 +112,9 @@ fn about_other_things(sentence: &str) -> String {
             for digit in number.to_string().bytes() {
                 other.push(char::from(b'q' + (digit - b'0')));
             }
-            other.push_str(["ed", "ing", "s", "ly"].into_iter().find(|end| plain.ends_with(end)).unwrap_or("x"));
+            other.push_str(
+                ["ed", "ing", "s", "ly"].into_iter().find(|end| plain.ends_with(end)).unwrap_or("x"),
+            );
         } else {
             number = number.wrapping_mul(STEP);
             other.extend(char::from_u32(0x2_0000 + (number >> 8) % 0x2_0000));

@@ -79,11 +79,7 @@ pub(crate) fn cross_validate(shows_wrong: bool) -> Done {
     Ok(())
 }
 
-fn cross_validate_language(
-    language: &str,
-    settings: &Settings,
-    shows_wrong: bool,
-) -> Done<Vec<String>> {
+fn cross_validate_language(language: &str, settings: &Settings, shows_wrong: bool) -> Done<Vec<String>> {
     let batches = examples::training(language)?;
     let sentences: Vec<Vec<Sentence>> = batches
         .iter()
@@ -97,8 +93,7 @@ fn cross_validate_language(
         let section = train_model(&rest, settings).encode(settings.threshold);
         let (table, _) = WeightTable::section(&section).ok_or_else(|| Failure::new("no table"))?;
         let scored = |sentence: &Sentence| {
-            let clauses =
-                sentence.clauses.iter().map(|clause| table.score(&clause.features) - CLAUSE_MARGIN);
+            let clauses = sentence.clauses.iter().map(|clause| table.score(&clause.features) - CLAUSE_MARGIN);
             (clauses.fold(table.score(&sentence.features), f64::max), sentence.is_constraint)
         };
         for left_out in (0..batches.len()).filter(|at| at % PARTS == part) {

@@ -47,8 +47,13 @@ pub(crate) fn run() -> Done {
             ("short-2", &JudgedPrompts::of(&corpus::read_examples("short-2", language)?), GOAL_ENTERED_SHORT),
         ] {
             let entered = prompts.entered();
-            print::line(&format!("{language}, {part}, entered: {} (goals ≥ {goal}%, ≥ {GOAL_RIGHT}%)", entered.summary()));
-            missed.extend(entered.missed_goals(goal).into_iter().map(|what| format!("{language}, {part}: {what}")));
+            print::line(&format!(
+                "{language}, {part}, entered: {} (goals ≥ {goal}%, ≥ {GOAL_RIGHT}%)",
+                entered.summary()
+            ));
+            missed.extend(
+                entered.missed_goals(goal).into_iter().map(|what| format!("{language}, {part}: {what}")),
+            );
         }
         judged.table().into_iter().chain(judged.by_confidence()).for_each(|line| print::line(&line));
         let goals = [

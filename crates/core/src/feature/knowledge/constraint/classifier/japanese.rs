@@ -194,7 +194,8 @@ fn runs(core: &[u32], features: &mut Collected) {
 }
 
 /// What is said with different manners: 「ないで」「ないでね」「ないでください」.
-const MANNERS: [&str; 8] = ["お願いいたします", "お願いします", "お願い", "ください", "下さい", "です", "ね", "よ"];
+const MANNERS: [&str; 8] =
+    ["お願いいたします", "お願いします", "お願い", "ください", "下さい", "です", "ね", "よ"];
 
 /// The end of the sentence without its manners, with its length and its place.
 fn mood(core: &[u32], place: Place<'_>, features: &mut Collected) {
@@ -241,7 +242,10 @@ fn frame(core: &[u32], around: u32, features: &mut Collected) {
 pub(super) fn is_matter(code: u32) -> bool {
     const OF_FORM: &str = "禁止必須不可以内外限絶対無厳要今後毎回全部前";
     let Some(c) = char::from_u32(code) else { return true };
-    is_katakana(c) || c.is_ascii_alphanumeric() || matches!(c, '/' | '"') || is_any_kanji(c) && !OF_FORM.contains(c)
+    is_katakana(c)
+        || c.is_ascii_alphanumeric()
+        || matches!(c, '/' | '"')
+        || is_any_kanji(c) && !OF_FORM.contains(c)
 }
 
 fn without_end<'c>(core: &'c [u32], end: &str) -> Option<&'c [u32]> {
