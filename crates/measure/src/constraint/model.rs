@@ -9,8 +9,6 @@ use tidegate_core::feature::knowledge::constraint::OwnWords;
 use tidegate_core::feature::knowledge::constraint::classifier::clauses::clauses;
 use tidegate_core::feature::knowledge::constraint::classifier::features::Features;
 use tidegate_core::feature::knowledge::constraint::classifier::table::{BUCKETS, scale, split_hash};
-use tidegate_core::feature::knowledge::constraint::classifier::{Place, is_matter};
-use tidegate_core::text::fnv::hash_short;
 
 use super::examples::Example;
 use crate::learning::descent::minimise;
@@ -39,8 +37,6 @@ const LEVEL: f64 = 1e-5;
 pub(super) struct Sentence {
     pub(super) text: String,
     pub(super) features: Features,
-    /// Of the same sentence about other things: see [`about_other_things`].
-    pub(super) elsewhere: Features,
     pub(super) is_constraint: bool,
     pub(super) clauses: Vec<Clause>,
 }
@@ -80,48 +76,11 @@ pub(super) fn sentences_of(example: &Example) -> Vec<Sentence> {
             Sentence {
                 text: place.sentence.to_owned(),
                 features: Features::of(place),
-                elsewhere: Features::of(Place { sentence: &about_other_things(place.sentence), ..place }),
                 is_constraint: label.is_some(),
                 clauses: clauses.collect(),
             }
         })
         .collect()
-}
-
-/// The sentence with words that no other sentence has for what it is about. People will speak of things that no prompt here
-/// speaks of, and only the form of their sentences was learned then.
-fn about_other_things(sentence: &str) -> String {
-    const STEP: u32 = 0x9e37_79b1;
-    let mut other = String::with_capacity(sentence.len());
-    let mut rest = sentence;
-    // Another one for each sentence, and the same in every run.
-    let mut number = hash_short(sentence.as_bytes()) | 1;
-    while let Some(c) = rest.chars().next() {
-        let length = if c.is_ascii_alphanumeric() {
-            rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '\'' && c != '’').unwrap_or(rest.len())
-        } else {
-            c.len_utf8()
-        };
-        let (word, after) = rest.split_at(length);
-        let plain: String =
-            word.chars().filter(|c| !matches!(c, '\'' | '’')).map(|c| c.to_ascii_lowercase()).collect();
-        if !c.is_alphanumeric() || c.is_ascii_digit() || !is_matter(&plain) {
-            other.push_str(word);
-        } else if c.is_ascii() {
-            number = number.wrapping_mul(STEP);
-            for digit in number.to_string().bytes() {
-                other.push(char::from(b'q' + (digit - b'0')));
-            }
-            other.push_str(
-                ["ed", "ing", "s", "ly"].into_iter().find(|end| plain.ends_with(end)).unwrap_or("x"),
-            );
-        } else {
-            number = number.wrapping_mul(STEP);
-            other.extend(char::from_u32(0x2_0000 + (number >> 8) % 0x2_0000));
-        }
-        rest = after;
-    }
-    other
 }
 
 /// The classifier identifies a feature by these bits.
@@ -145,7 +104,6 @@ pub(super) fn train_model(sentences: &[&Sentence], settings: &Settings) -> Model
     let mut rows: Vec<Row<'_>> = Vec::new();
     for sentence in sentences {
         rows.push((&sentence.features, sentence.is_constraint));
-        rows.push((&sentence.elsewhere, sentence.is_constraint));
         let known = |clause: &'_ Clause| clause.is_constraint;
         rows.extend(sentence.clauses.iter().filter_map(|clause| Some((&clause.features, known(clause)?))));
     }

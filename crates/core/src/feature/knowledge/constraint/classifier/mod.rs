@@ -17,7 +17,6 @@ mod japanese;
 
 use std::ops::Range;
 
-use crate::text::fnv::hash_short;
 use features::Features;
 use table::WeightTable;
 
@@ -66,14 +65,6 @@ pub fn constraint_in(place: Place<'_>) -> Option<Range<usize>> {
     };
     let rules: Vec<Range<usize>> = clauses::clauses(place.sentence).into_iter().filter(is_rule).collect();
     Some(rules.first()?.start..rules.last()?.end)
-}
-
-/// A word of English, or a character of Japanese, that says what a sentence is about, and not what it wants.
-pub fn is_matter(word: &str) -> bool {
-    match word.chars().next() {
-        Some(c) if !c.is_ascii() => japanese::is_matter(u32::from(c)),
-        _ => classes::is_matter(hash_short(word.as_bytes())),
-    }
 }
 
 pub fn is_constraint(place: Place<'_>) -> bool {
