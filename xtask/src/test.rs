@@ -75,6 +75,7 @@ pub(crate) fn run(all: bool) -> Done {
             // The exponential function is in the first one.
             &["feature/activity", "feature/knowledge"],
         ),
+        ("precision and recall of the classifier of constraints", "eval-constraints", &["feature/knowledge"]),
     ] {
         let passed = PassedStep::of(name, &[measuring])?;
         let affected = changes.since_pass(&passed);

@@ -1,7 +1,7 @@
 //! Logistic regression over the features of sentences, reduced to the features that matter and written as the table that the
 //! classifier reads.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::ops::Range;
 
 use tidegate_core::feature::activity::classifier::exponential::exp;
@@ -26,15 +26,16 @@ pub(super) struct Settings {
 }
 
 /// A feature must be in this many sentences.
-const LEAST: u32 = 2;
+const LEAST: usize = 2;
 
 /// Iterations to select features, then to fit their weights.
-const STEPS: [usize; 2] = [60, 150];
+const STEPS: [usize; 2] = [20, 50];
 
 /// Where the gradient counts as zero.
 const LEVEL: f64 = 1e-5;
 
 pub(super) struct Sentence {
+    pub(super) text: String,
     pub(super) features: Features,
     pub(super) is_constraint: bool,
     pub(super) clauses: Vec<Clause>,
@@ -73,6 +74,7 @@ pub(super) fn sentences_of(example: &Example) -> Vec<Sentence> {
                 features: Features::of(place.clause(part)),
             });
             Sentence {
+                text: place.sentence.to_owned(),
                 features: Features::of(place),
                 is_constraint: label.is_some(),
                 clauses: clauses.collect(),
@@ -120,16 +122,16 @@ pub(super) fn train_model(sentences: &[&Sentence], settings: &Settings) -> Model
 }
 
 fn frequent_keys(rows: &[Row<'_>]) -> Vec<u32> {
-    let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
+    let mut all = Vec::new();
     for (features, _) in rows {
         let mut keys: Vec<u32> = features.hashes.iter().map(|hash| feature_key(*hash)).collect();
         keys.sort_unstable();
         keys.dedup();
-        for key in keys {
-            *counts.entry(key).or_default() += 1;
-        }
+        all.extend(keys);
     }
-    counts.into_iter().filter(|(_, count)| *count >= LEAST).map(|(key, _)| key).collect()
+    all.sort_unstable();
+    let frequent = all.chunk_by(|one, other| one == other).filter(|same| same.len() >= LEAST);
+    frequent.map(|same| same[0]).collect()
 }
 
 fn fit_weights(keys: Vec<u32>, labelled: &[Row<'_>], settings: &Settings, steps: usize) -> Model {

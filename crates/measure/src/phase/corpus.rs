@@ -33,7 +33,7 @@ pub(crate) fn read_file(name: &str) -> Done<(PathBuf, String)> {
     Ok((path, text))
 }
 
-/// `part` is `train` or `held-out`.
+/// `part` is the beginning of a file's name.
 pub(crate) fn read_examples(part: &str, language: &str) -> Done<Vec<Example>> {
     let (path, text) = read_file(&format!("{part}.{language}.jsonl"))?;
     let example = |(number, line): (usize, &str)| {
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn every_prompt_is_whole_and_stands_once() {
         let mut seen = BTreeSet::new();
-        for (part, least) in [("train", 200), ("held-out", 20), ("short", 2)] {
+        for (part, least) in [("train", 200), ("held-out", 20), ("short", 2), ("short-2", 2)] {
             for language in LANGUAGES {
                 let mut counts: BTreeMap<Phase, usize> = BTreeMap::new();
                 for example in expect(read_examples(part, language)) {

@@ -118,6 +118,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::feature::activity::begun_phase::wanted_confidence;
+    use crate::feature::config::Config;
 
     #[test]
     fn names() {
@@ -159,6 +161,21 @@ mod tests {
         ];
         for (prompt, phase) in rows {
             assert_eq!(classify_prompt(prompt).phase, phase, "{prompt}");
+        }
+    }
+
+    /// Below the confidence that is set a prompt changes nothing: the session would stay in what it did before, as in `review`.
+    #[test]
+    fn a_short_order_begins_its_activity() {
+        let wanted = wanted_confidence(&Config::default());
+        for (prompt, phase) in [
+            ("review this diff", Phase::Review),
+            ("ok, now implement it", Phase::Implement),
+            ("バグ直して", Phase::Debug),
+            ("refactor the parser into small functions, then commit", Phase::Implement),
+        ] {
+            let guess = classify_prompt(prompt);
+            assert!(guess.phase == phase && guess.confidence >= wanted, "{prompt}: {guess:?}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! Features of English: words in a row, their classes, words apart, how clauses begin and end.
 
 use super::Place;
-use super::classes::class_of;
+use super::classes::{class_of, is_matter};
 use super::features::{Collected, Kind, join, join_all};
 use crate::feature::knowledge::constraint::sentences::quotation_end;
 use crate::text::fnv::hash_short;
@@ -18,6 +18,13 @@ const FILLERS: Words = "please also and then just but so absolutely again ok oka
 /// Begin another clause.
 const LINKS: Words = "but and so";
 
+/// Verbs, and how they are written with "not" in one word.
+const NEGATED: [(u32, u32); 3] = [
+    (hash_short(b"do"), hash_short(b"dont")),
+    (hash_short(b"must"), hash_short(b"mustnt")),
+    (hash_short(b"should"), hash_short(b"shouldnt")),
+];
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     Word,
@@ -30,6 +37,8 @@ enum Role {
 struct Tokens {
     words: Vec<u32>,
     roles: Vec<Role>,
+    /// Endings of the words: "-ed", "-ing".
+    forms: Vec<u8>,
 }
 
 impl Tokens {
@@ -51,7 +60,7 @@ impl Tokens {
                 at += chunk.len();
             } else {
                 if matches!(c, ',' | ';' | ':' | '(' | ')' | '—' | '–' | '.' | '!' | '?') {
-                    tokens.push(c as u32, Role::Sign);
+                    tokens.push(c as u32, Role::Sign, b'.');
                 }
                 at += c.len_utf8();
             }
@@ -59,33 +68,43 @@ impl Tokens {
         // The last chunk may have several words.
         tokens.words.truncate(most);
         tokens.roles.truncate(most);
+        tokens.forms.truncate(most);
         tokens.without_manners()
     }
 
     /// Neither a full stop at the end nor "ok, now please" at the beginning of a clause changes what a sentence is.
     fn without_manners(self) -> Tokens {
         let mut kept = Tokens::default();
-        for (word, role) in self.words.into_iter().zip(self.roles) {
+        for ((word, role), form) in self.words.into_iter().zip(self.roles).zip(self.forms) {
             let is_at_start = kept.roles.last().is_none_or(|last| *last == Role::Sign);
             let is_manner = role == Role::Filler || role == Role::Sign && word != '?' as u32;
             if !(is_at_start && is_manner) {
-                kept.push(word, role);
+                kept.push(word, role, form);
             }
         }
         while kept.words.last().is_some_and(|last| ['.', '!', ','].map(u32::from).contains(last)) {
             kept.words.pop();
             kept.roles.pop();
+            kept.forms.pop();
         }
         kept
     }
 
-    fn push(&mut self, word: u32, role: Role) {
+    fn push(&mut self, word: u32, role: Role, form: u8) {
         self.words.push(word);
         self.roles.push(role);
+        self.forms.push(form);
     }
 
     fn class(&mut self, name: &str) {
-        self.push(hash_short(name.as_bytes()), Role::Word);
+        self.push(hash_short(name.as_bytes()), Role::Word, b'<');
+    }
+
+    /// "do not" is "don't".
+    fn joins_not(&mut self) -> bool {
+        let Some(last) = self.words.last_mut() else { return false };
+        let joined = NEGATED.iter().find(|(verb, _)| verb == last);
+        joined.inspect(|(_, negated)| *last = *negated).is_some()
     }
 
     /// Letters, digits and the signs inside of names and paths.
@@ -114,6 +133,9 @@ impl Tokens {
         }
         let letters = &buffer[..length];
         let spelled = std::str::from_utf8(letters).unwrap_or_default();
+        if spelled == "not" && self.joins_not() {
+            return;
+        }
         let role = if among(LINKS, spelled) {
             Role::Link
         } else if among(FILLERS, spelled) {
@@ -121,7 +143,14 @@ impl Tokens {
         } else {
             Role::Word
         };
-        self.push(hash_short(letters), role);
+        let form = match letters {
+            [_, _, .., b'e', b'd'] => b'd',
+            [_, _, .., b'i', b'n', b'g'] => b'g',
+            [_, _, .., b's'] => b's',
+            [_, _, .., b'l', b'y'] => b'y',
+            _ => b' ',
+        };
+        self.push(hash_short(letters), role, form);
     }
 }
 
@@ -158,6 +187,7 @@ pub(super) fn collect(place: Place<'_>, features: &mut Collected) -> usize {
         }
     }
     clauses(&tokens, features);
+    shape(&tokens, place, features);
     if let Some(first) = place.before.and_then(|before| Tokens::of(before, 1).words.first().copied()) {
         features.add(Kind::Before, u64::from(first));
     }
@@ -201,4 +231,49 @@ fn clauses(tokens: &Tokens, features: &mut Collected) {
         features.add(Kind::ClauseEnd, ending);
         is_first = false;
     }
+}
+
+/// How the sentence begins, with its length, its place and the form of its second word: "never log it" is a rule as a whole
+/// prompt, whatever is logged, "never seen that" is not.
+fn shape(tokens: &Tokens, place: Place<'_>, features: &mut Collected) {
+    let Some(first) = tokens.words.first() else { return };
+    let lead = class_of(*first);
+    let length = tokens.words.len();
+    let bucket = match length {
+        0..=6 => length,
+        7..=9 => 7,
+        10..=14 => 8,
+        _ => 9,
+    };
+    features.add(Kind::LeadAndLength, join_all([&lead, &(bucket as u32)]));
+    let around = u32::from(place.before.is_some()) * 2 + u32::from(place.after.is_some());
+    features.add(Kind::LeadAndPlace, join_all([&lead, &around]));
+    let last = tokens.words.last().map_or(0, |last| class_of(*last));
+    features.add(Kind::LeadAndLast, join_all([&lead, &last]));
+    frame(tokens, around, features);
+    if let Some(form) = tokens.forms.get(1) {
+        features.add(Kind::LeadAndForm, join_all([&lead, &u32::from(*form)]));
+        features.add(Kind::LeadFormAndPlace, join_all([&lead, &u32::from(*form), &around]));
+    }
+}
+
+/// The sentence without what it is about: "never * on *", from its beginning and as a whole.
+fn frame(tokens: &Tokens, around: u32, features: &mut Collected) {
+    const LONGEST: usize = 6;
+    let (mut joined, mut length, mut in_matter) = (0, 0, false);
+    for ((word, role), form) in tokens.words.iter().zip(&tokens.roles).zip(&tokens.forms) {
+        let is_matter = *role != Role::Sign && is_matter(*word);
+        if is_matter && in_matter {
+            continue;
+        }
+        in_matter = is_matter;
+        joined = join(joined, if is_matter { u32::from(*form) } else { *word });
+        length += 1;
+        if length > LONGEST {
+            return;
+        }
+        features.add(Kind::Frame, joined);
+    }
+    features.add(Kind::WholeFrame, joined);
+    features.add(Kind::WholeFrameAndPlace, join(joined, around));
 }

@@ -38,6 +38,17 @@ pub(super) enum Kind {
     Only,
     Asks,
     Length,
+    LeadAndLength,
+    LeadAndPlace,
+    LeadAndLast,
+    LeadAndForm,
+    LeadFormAndPlace,
+    Mood,
+    MoodAndLength,
+    MoodAndPlace,
+    Frame,
+    WholeFrame,
+    WholeFrameAndPlace,
 }
 
 /// Features as they are collected.

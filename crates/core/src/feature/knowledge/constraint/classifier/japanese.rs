@@ -121,6 +121,7 @@ pub(super) fn collect(place: Place<'_>, features: &mut Collected) -> usize {
     ending(core, 9, Kind::End, features);
     clauses(core, features);
     runs(core, features);
+    mood(core, place, features);
     for word in &tokens.words {
         features.add(Kind::Word, u64::from(*word));
     }
@@ -190,4 +191,67 @@ fn runs(core: &[u32], features: &mut Collected) {
             features.add(Kind::RunAndEnd, joined ^ end.rotate_left(32));
         }
     }
+}
+
+/// What is said with different manners: 「ないで」「ないでね」「ないでください」.
+const MANNERS: [&str; 8] =
+    ["お願いいたします", "お願いします", "お願い", "ください", "下さい", "です", "ね", "よ"];
+
+/// The end of the sentence without its manners, with its length and its place.
+fn mood(core: &[u32], place: Place<'_>, features: &mut Collected) {
+    let mut rest = core;
+    while let Some(shorter) = MANNERS.iter().find_map(|manner| without_end(rest, manner)) {
+        rest = shorter;
+    }
+    let end = &rest[rest.len().saturating_sub(3)..];
+    let length = (core.len() / 5).min(8) as u32;
+    let around = u32::from(place.before.is_some()) * 2 + u32::from(place.after.is_some());
+    for from in 0..end.len().min(2) {
+        let joined = join_all(&end[from..]);
+        features.add(Kind::Mood, joined);
+        features.add(Kind::MoodAndLength, join(joined, length));
+        features.add(Kind::MoodAndPlace, join(joined, around));
+    }
+    frame(rest, around, features);
+}
+
+/// The sentence without what it is about: 「*は*に*禁止」, from its end and as a whole.
+fn frame(core: &[u32], around: u32, features: &mut Collected) {
+    const LONGEST: usize = 9;
+    let (mut joined, mut length, mut in_matter) = (0, 0, false);
+    for code in core.iter().rev() {
+        let is_matter = is_matter(*code);
+        if is_matter && in_matter {
+            continue;
+        }
+        in_matter = is_matter;
+        joined = join(joined, if is_matter { u32::from('*') } else { *code });
+        length += 1;
+        if length > LONGEST {
+            return;
+        }
+        if length > 2 {
+            features.add(Kind::Frame, joined);
+        }
+    }
+    features.add(Kind::WholeFrame, joined);
+    features.add(Kind::WholeFrameAndPlace, join(joined, around));
+}
+
+/// Says what a sentence is about, and not what it wants.
+pub(super) fn is_matter(code: u32) -> bool {
+    const OF_FORM: &str = "禁止必須不可以内外限絶対無厳要今後毎回全部前";
+    let Some(c) = char::from_u32(code) else { return true };
+    is_katakana(c)
+        || c.is_ascii_alphanumeric()
+        || matches!(c, '/' | '"')
+        || is_any_kanji(c) && !OF_FORM.contains(c)
+}
+
+fn without_end<'c>(core: &'c [u32], end: &str) -> Option<&'c [u32]> {
+    let mut rest = core;
+    for c in end.chars().rev() {
+        rest = rest.strip_suffix(&[u32::from(c)])?;
+    }
+    (rest.len() > 2).then_some(rest)
 }
