@@ -19,11 +19,10 @@ use xtask::print;
 
 pub(crate) use training::{check, cross_validate, write};
 
-/// Per cent of the sentences of the examinations: precision and recall of the clean one, then of the others. They are what was
-/// measured, so that it cannot get worse in silence. The goal is 95 and 70: English misses it by one sentence in the clean
-/// one. A wrong constraint binds Claude for the rest of the session.
+/// Per cent of the sentences of the examinations: goals of precision and recall for the clean one, and what the others had, so
+/// that it cannot get worse in silence. A wrong constraint binds Claude for the rest of the session.
 const FLOORS: [[(f64, f64); 2]; LANGUAGES.len()] =
-    [[(94.1, 77.6), (98.5, 78.9)], [(95.2, 80.8), (94.4, 77.1)]];
+    [[(95.0, 70.0), (97.0, 83.1)], [(95.0, 70.0), (95.2, 81.0)]];
 
 /// What is wrong in the examinations is only counted: nothing may be chosen by them.
 pub(crate) fn evaluate() -> Done {

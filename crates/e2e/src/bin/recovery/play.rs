@@ -1,9 +1,11 @@
 //! Plays one session through one compaction on the real client, and reads the model's context afterwards.
 
 use std::fs;
+use std::time::SystemTime;
 
 use serde_json::Value;
 use tidegate_core::text::tokens::estimate_tokens;
+use tidegate_core::time::Millis;
 use tidegate_e2e::client::{Launch, SONNET_4_6};
 use tidegate_e2e::home::Home;
 use tidegate_e2e::model::{Model, Reply, Request, Route, Script};
@@ -70,7 +72,7 @@ pub(crate) fn play(planted: &'static Planted, way: PlayMode) -> Outcome {
     session.ask(&format!("{}\n\n{one}\n{other}\n{limit}\n{}\n\n{logs}", planted.task, planted.said[0]));
     // In the same files with and without Tidegate.
     home.write(".claude/context/task_plan.md", &planted.plan());
-    home.write(".claude/context/progress.md", &planted.progress());
+    home.write(".claude/context/progress.md", &planted.progress(now()));
     session.ask(&format!("Go on with the two files. {later}"));
     session.ask("Is that all for now?");
     match way.trigger {
@@ -158,4 +160,9 @@ fn summary(planted: &Planted, summariser: SummaryStyle, request: &Request) -> St
 
 fn tokens(request: &Request) -> usize {
     request.texts().into_iter().map(|text| estimate_tokens(text) as usize).sum()
+}
+
+fn now() -> Millis {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("a clock after 1970");
+    Millis(since.as_millis() as u64)
 }

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use tidegate_core::time::Millis;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FactKind {
     /// A line of the plan that must hold.
@@ -88,15 +90,19 @@ impl Planted {
     }
 
     /// `progress.md`: the planted entry among others.
-    pub(crate) fn progress(&self) -> String {
+    /// Notes of this session have a time, as those of `tidegate progress add`.
+    pub(crate) fn progress(&self, now: Millis) -> String {
         let Planted { done, decisions: [one, other], steps: [next, _], .. } = self;
         let (decision, after) = if self.japanese { ("決定", "次") } else { ("Decision", "Next") };
+        let now = now.iso_seconds();
         let mut text = format!(
-            "# Progress\n\n## {done}\n\n- {decision}: {one}\n- {decision}: {other}\n- {after}: {next}\n"
+            "# Progress\n\n## [{now}] — {done}\n\n- {decision}: {one}\n- {decision}: {other}\n- {after}: {next}\n"
         );
         for step in 1..=SAME_SESSION {
-            let _ =
-                write!(text, "\n## preparation, part {step}\n\n- {decision}: part {step} stays as it was\n");
+            let _ = write!(
+                text,
+                "\n## [{now}] — preparation, part {step}\n\n- {decision}: part {step} stays as it was\n"
+            );
         }
         for day in (1..=EARLIER_SESSIONS).rev() {
             let _ = write!(text, "\n## [2026-01-{day:02}T09:00:00Z] — work of another day, number {day}\n");
@@ -231,7 +237,7 @@ mod tests {
     #[test]
     fn what_is_written_down_stands_in_the_files() {
         for session in &SESSIONS {
-            let files = session.plan() + &session.progress();
+            let files = session.plan() + &session.progress(Millis(0));
             for (kind, text) in session.facts() {
                 let written = !matches!(kind, FactKind::Path | FactKind::Limit | FactKind::Said);
                 assert_eq!(files.contains(text), written, "{text}");
