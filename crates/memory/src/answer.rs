@@ -3,6 +3,8 @@
 
 use std::collections::HashMap;
 
+use tidegate_core::text::japanese::{is_any_kanji, is_hiragana, is_katakana};
+
 use crate::record::relay_of_decision;
 use crate::text::{Covered, Fit, Question, keep_relevant};
 
@@ -58,7 +60,8 @@ fn is_about_something_else<T>(question: &Question, nowhere: u32, found: &[Candid
     let words: Vec<usize> =
         (0..question.slots.len()).filter(|slot| question.slots[*slot].says_something()).collect();
     let unknown: Vec<usize> = words.iter().copied().filter(|slot| nowhere & 1 << slot != 0).collect();
-    let is_japanese = question.slots.iter().any(|slot| !slot.typed.is_ascii());
+    let is_eastern = |c: char| is_hiragana(c) || is_katakana(c) || is_any_kanji(c);
+    let is_japanese = question.slots.iter().any(|slot| slot.typed.contains(is_eastern));
     // Alone, a name may be written otherwise.
     let may_have_name = question.slots.len() > 1;
     let is_any = |is: &dyn Fn(&str) -> bool| {
@@ -194,6 +197,8 @@ mod tests {
             !settle(found, 10, &question, nowhere, |_, _| std::cmp::Ordering::Equal).is_empty()
         };
         assert!(is_shown("deploy xyzzyx", 0b10, 0b01));
+        assert!(is_shown("café xyzzyx", 0b10, 0b01), "not Japanese");
+        assert!(!is_shown("設計 xyzzyx", 0b10, 0b01));
         assert!(is_shown("deploy of the cache to xyzzyx", 0b100, 0b001));
         assert!(is_shown("deploy of the cache to xyzzyx with plugh", 0b1100, 0b0011), "all the rest");
         assert!(!is_shown("deploy of the cache to xyzzyx with plugh", 0b1100, 0b0001));

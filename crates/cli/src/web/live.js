@@ -32,11 +32,6 @@
     return () => (link ? stops().find((stop) => stop.getAttribute("href") === link) : stops()[place]);
   }
 
-  // A drawing that is wider than the screen opens where it is now.
-  function showEnd() {
-    for (const wide of main.querySelectorAll("figure > .wide")) wide.scrollLeft = wide.scrollWidth;
-  }
-
   async function refresh() {
     timer = 0;
     if (known === newest) return;
@@ -60,7 +55,6 @@
     if (fresh.innerHTML === main.innerHTML) return;
     const again = findAgain(document.activeElement);
     main.replaceChildren(...fresh.childNodes);
-    showEnd();
     const focused = again();
     if (focused) focused.focus({ preventScroll: true });
     notice.textContent = new Date().toLocaleTimeString();
@@ -74,8 +68,6 @@
     newest = size;
     if (size !== known) soon();
   }
-
-  showEnd();
 
   const others = "BroadcastChannel" in window && new BroadcastChannel(address);
 
@@ -98,10 +90,15 @@
   if (others && navigator.locks) {
     others.addEventListener("message", (event) => event.data !== "?" && hear(event.data));
     others.postMessage("?");
-    navigator.locks.request(address, () => {
-      listen();
-      return new Promise(() => {});
-    });
+    // One page of the browser listens for all. It leaves that to another if the server has no place for it.
+    const claim = () =>
+      navigator.locks
+        .request(address, () => new Promise((release) => {
+          const source = listen();
+          source.addEventListener("error", () => source.readyState === EventSource.CLOSED && release());
+        }))
+        .then(() => setTimeout(claim, 10000));
+    claim();
   } else {
     // Only pages that are seen listen.
     let source = null;

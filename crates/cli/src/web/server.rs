@@ -45,7 +45,7 @@ const CONNECTIONS: usize = 128;
 /// Pages of different browsers that wait for news at once. The other connections stay free for pages.
 const STREAMS: usize = 63;
 
-/// For a reader that asks for one too many. Its language is not known.
+/// For a reader that asks for one too many, in both languages: it is seen only in a browser's tools.
 const TOO_MANY: &str = "\
 Too many pages wait for news from this `tidegate serve`. Close some of them, and load the page again.
 

@@ -1,7 +1,6 @@
 //! Numbers of payment cards: whole or in groups, with the first digits of an issuer and a correct last one.
 
 use crate::redact::is_word;
-use crate::redact::kind::MARKER;
 
 /// The shortest number.
 pub(super) const SHORTEST: usize = 13;
@@ -93,9 +92,8 @@ pub(super) fn end_of(bytes: &[u8], start: usize) -> Option<usize> {
 /// What follows belongs to the number.
 fn goes_on(bytes: &[u8], end: usize) -> bool {
     match &bytes[end..] {
-        // A marker may have replaced digits.
+        // `[` begins the marker of what was there.
         [b'.' | b',', next, ..] => next.is_ascii_alphanumeric() || *next == b'[',
-        [b' ', rest @ ..] => rest.starts_with(MARKER.as_bytes()),
         [byte, ..] => is_word(*byte) || matches!(byte, b'/' | b'%' | b'@' | b'+' | b'['),
         [] => false,
     }

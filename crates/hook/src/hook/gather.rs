@@ -102,6 +102,8 @@ impl<'a> Gather<'a> {
     /// With `wait`, gives the client a moment to write the answer that the event follows.
     fn meter(&self, event: &Event<'_>, marks: Option<&Marks>, host: &HostSettings, wait: bool) -> Meter {
         let until = Instant::now() + stretch_for_client(LATE_TRANSCRIPT);
+        // Otherwise nothing shows that the answer is there.
+        let wait = wait && event.transcript.is_some() && EventTrace::of_event(event) != EventTrace::None;
         loop {
             let meter = self.meter_now(event, marks, host);
             let is_late = wait && !matches!(meter, Meter::Current(_));

@@ -152,7 +152,7 @@ mod tests {
 
     /// "ok, next" may be: nothing can be learned from it that an examination asks for.
     #[test]
-    fn no_constraint_of_the_clean_examination_was_learned_from() {
+    fn no_prompt_with_a_constraint_is_in_training_and_in_the_clean_examination() {
         for language in LANGUAGES {
             let learned: BTreeSet<String> = expect(training(language))
                 .into_iter()

@@ -89,7 +89,16 @@ pub(super) fn finding(report: &FrictionReport) -> Bilingual {
         parts.push(both!("{n}", "コンテキスト警告{warnings}回", n = count_en(warnings, "context warning")));
     }
     if parts.is_empty() {
-        return both!("no check had anything to say", "伝えることはありませんでした");
+        let said: usize = report.policies.iter().map(|tally| tally.spoke.total()).sum();
+        return if said == 0 {
+            both!("no check had anything to say", "伝えることはありませんでした")
+        } else {
+            both!(
+                "nothing was blocked; {n}",
+                "ブロックはなく、伝えたことが{said}件",
+                n = count_en(said, "remark")
+            )
+        };
     }
     let (en, ja): (Vec<String>, Vec<String>) = parts.into_iter().map(|part| (part.en, part.ja)).unzip();
     Bilingual { en: en.join("; "), ja: ja.join("、") }

@@ -75,8 +75,8 @@ pub(super) fn run(args: &Args) -> Outcome {
             ),
             if is_lost {
                 both!(
-                    "Instead, Claude can restore that file, which is gone or damaged.",
-                    "代わりに、失われたか壊れたこのファイルを Claude が元に戻すこともできます。"
+                    "Instead, Claude can restore what that file said.",
+                    "代わりに、このファイルの内容を Claude が元に戻すこともできます。"
                 )
             } else {
                 both!(

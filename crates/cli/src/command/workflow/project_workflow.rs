@@ -105,8 +105,9 @@ impl ProjectWorkflow {
             // Other tools keep lists of artifacts under the same name.
             let is_list = |path: &str| {
                 let standing = self.read_manifest(&root, Path::new(path));
-                standing
-                    .is_ok_and(|standing| standing.manifest.is_ok_and(|manifest| !lists_phases(&manifest)))
+                standing.is_ok_and(|standing| {
+                    standing.manifest.is_ok_and(|manifest| !is_workflow_manifest(&manifest))
+                })
             };
             let phased: Vec<_> = found.iter().filter(|(path, _)| !is_list(path)).cloned().collect();
             found = if phased.is_empty() { found } else { phased };
@@ -468,7 +469,7 @@ pub(super) fn usable_manifest(standing: &WorkflowStanding) -> Result<&Manifest, 
 }
 
 /// A manifest without phases that names no workflow is a list of artifacts, which other tools keep under the same name.
-pub(super) fn lists_phases(manifest: &Manifest) -> bool {
+pub(super) fn is_workflow_manifest(manifest: &Manifest) -> bool {
     manifest.named || manifest.has_phases()
 }
 
@@ -478,7 +479,7 @@ pub(super) fn check_lists_phases(
     place: &ProjectWorkflow,
     standing: &WorkflowStanding,
 ) -> Result<(), CliError> {
-    let has_none = standing.manifest.as_ref().is_ok_and(|manifest| !lists_phases(manifest));
+    let has_none = standing.manifest.as_ref().is_ok_and(|manifest| !is_workflow_manifest(manifest));
     if place.uses(standing) || !has_none {
         return Ok(());
     }

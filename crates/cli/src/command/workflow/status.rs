@@ -10,7 +10,7 @@ use tidegate_core::time::Millis;
 use tidegate_state::feature::workflow;
 
 use super::finish::Open;
-use super::project_workflow::{ProjectWorkflow, lists_phases, usable_manifest};
+use super::project_workflow::{ProjectWorkflow, is_workflow_manifest, usable_manifest};
 use super::verification_report::passage_name;
 use crate::args::ProjectArgs;
 use crate::bilingual::{Bilingual, both};
@@ -124,10 +124,15 @@ pub(super) fn run(args: &Args) -> Outcome {
     };
     let open = Open::of(&standing, manifest);
     let is_followed = session.is_some() || standing.owner.is_some() || !standing.cleared_gates.is_empty();
-    let known = match lists_phases(manifest) {
+    let known = match is_workflow_manifest(manifest) {
         true if is_followed => Knowledge::Followed,
         true => Knowledge::Manifest,
-        false if is_followed => Knowledge::LostPhases,
+        // A list of artifacts can be attached, too: it had none.
+        false
+            if !pending.is_empty() || !standing.cleared_gates.is_empty() || place.closed_gate().is_some() =>
+        {
+            Knowledge::LostPhases
+        }
         false => Knowledge::NoPhases,
     };
     let gates = if known == Knowledge::NoPhases { Vec::new() } else { manifest.workflow.gates() };

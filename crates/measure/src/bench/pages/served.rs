@@ -16,7 +16,7 @@ use crate::stage::Stage;
 const MILLIS_A_TICK: u64 = 10;
 
 /// What a process reads at its start takes seconds at most.
-const LONGEST_START: Duration = Duration::from_secs(120);
+const LONGEST_START: Duration = Duration::from_mins(2);
 
 /// Ended with it.
 pub(super) struct Served {

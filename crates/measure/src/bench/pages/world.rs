@@ -20,7 +20,7 @@ const TWO_MEGABYTES: usize = 2_000_000;
 const JOURNAL: usize = 100 * 1024 * 1024;
 
 /// Between two sessions.
-const APART: Duration = Duration::from_secs(60);
+const APART: Duration = Duration::from_mins(1);
 
 /// A log takes about three kilobytes in the store, and as much again while its index is merged.
 const LOGS_IN_A_MEGABYTE: usize = 150;

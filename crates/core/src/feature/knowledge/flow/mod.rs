@@ -17,7 +17,7 @@ mod page_date;
 mod tests;
 mod write;
 
-use page_date::dates_page;
+use page_date::page_date;
 
 pub(super) use bullets::bullet_text;
 pub use bullets::{decisions, next_steps};
@@ -99,7 +99,11 @@ pub struct ShownEntries {
 impl<'a> Progress<'a> {
     pub fn parse(text: &'a str) -> Progress<'a> {
         let document::MarkdownSections { preamble, sections, .. } = document::sections(text);
-        let entries: Vec<ProgressEntry<'a>> = sections.into_iter().map(ProgressEntry::of).collect();
+        // A page has one date. Several headings with one each are a log, however they say it.
+        let mut page_dates = sections.iter().filter_map(|section| page_date(section.heading));
+        let is_page = page_dates.next().is_some_and(|first| page_dates.all(|other| other == first));
+        let entries: Vec<ProgressEntry<'a>> =
+            sections.into_iter().map(|section| ProgressEntry::of(section, is_page)).collect();
         let end = newest_end(&entries);
         Progress { text, preamble, entries, end }
     }
@@ -188,10 +192,10 @@ fn is_ordered(entries: &[ProgressEntry<'_>]) -> bool {
 }
 
 impl<'a> ProgressEntry<'a> {
-    fn of(section: document::MarkdownSection<'a>) -> ProgressEntry<'a> {
+    fn of(section: document::MarkdownSection<'a>, is_of_page: bool) -> ProgressEntry<'a> {
         let document::MarkdownSection { heading, line, range, body } = section;
         let found = timestamp::find_first(heading);
-        let dates_page = found.as_ref().is_some_and(|found| dates_page(heading, &found.range));
+        let dates_page = is_of_page && page_date(heading).is_some();
         let found = found.filter(|_| !dates_page);
         let what = found.as_ref().map_or(heading, |found| strip_timestamp(heading, &found.range));
         ProgressEntry {

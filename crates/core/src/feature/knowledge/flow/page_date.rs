@@ -4,6 +4,9 @@
 
 use std::ops::Range;
 
+use super::super::timestamp;
+use crate::time::Millis;
+
 /// `last updated`, `last modified on`, `last edited by me`: whatever follows the date.
 const LAST: [&str; 13] = [
     "updated",
@@ -69,13 +72,25 @@ const ALONE_EAST: [&str; 9] =
 /// Directly after the date: 「2026年2月18日時点」.
 const BEHIND_EAST: [&str; 5] = ["時点", "現在", "更新", "最終更新", "更新版"];
 
-pub(super) fn dates_page(heading: &str, date: &Range<usize>) -> bool {
+/// Zones that people write behind a time. Other capitals may be what was done: `Updated 2026-01-28 API`.
+const ZONES: [&str; 17] = [
+    "UTC", "GMT", "Z", "JST", "PST", "PDT", "EST", "EDT", "CST", "CDT", "MST", "MDT", "CET", "CEST", "BST",
+    "IST", "KST",
+];
+
+/// The date of the page that this heading says, if it does.
+pub(super) fn page_date(heading: &str) -> Option<Millis> {
+    let found = timestamp::find_first(heading)?;
+    dates_page(heading, &found.range).then_some(found.at)
+}
+
+fn dates_page(heading: &str, date: &Range<usize>) -> bool {
     let is_sign = |c: char| !c.is_alphanumeric();
     let (before, after) = (&heading[..date.start], &heading[date.end..]);
     let label = before.trim_matches(is_sign).to_lowercase();
     let rest = after.trim_matches(is_sign);
     // A zone of its own: `2026-01-28 18:10 PST`.
-    let is_alone = rest.is_empty() || rest.len() < 5 && rest.bytes().all(|byte| byte.is_ascii_uppercase());
+    let is_alone = rest.is_empty() || ZONES.contains(&rest);
     if label.is_empty() {
         // `[2026-02-18] — 更新` is an entry.
         let is_open = !before.contains(['[', '【']);

@@ -240,6 +240,8 @@ fn the_date_of_a_page_makes_no_entry() {
         "[2026-01-28] — Updated",
         "Updated the parser, 2026-01-28",
         "Updated 2026-01-28: the parser",
+        "Updated 2026-01-28 API",
+        "Status 2026-01-28 DONE",
         "Last session 2026-01-28",
         "Session 3 (2026-01-28)",
         "Status report 2026-01-28",
@@ -249,6 +251,20 @@ fn the_date_of_a_page_makes_no_entry() {
     ] {
         let text = format!("## {heading}\n- x\n");
         assert_eq!(Progress::parse_flow(&text).entries.len(), 1, "{heading}");
+    }
+}
+
+#[test]
+fn a_page_with_several_dates_is_a_log() {
+    for [one, other] in [
+        ["Updated 2026-01-28", "Updated 2026-01-27"],
+        ["Status (2026-01-28)", "Status (2026-01-27)"],
+        ["2026-01-28 更新", "2026-01-27 更新"],
+    ] {
+        let log = format!("## {one}\n- x\n\n## {other}\n- y\n");
+        assert_eq!(Progress::parse_flow(&log).entries.len(), 2, "{one}");
+        let page = format!("## {one}\n- x\n\n## Phases\n\n## {one}\n- y\n");
+        assert!(Progress::parse_flow(&page).entries.is_empty(), "{one}, twice");
     }
 }
 

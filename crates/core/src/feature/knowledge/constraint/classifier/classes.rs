@@ -19,7 +19,7 @@ const DEEDS: Words = "touch change edit modify add remove delete rename merge ru
     introduce rebase deploy ask show tell explain answer reply respond reformat bump upgrade update check skip guess \
     assume read look open stay keep leave stick avoid stop fix implement log print store save call retry expose leak mention invent ship \
     publish send amend squash abort disable silence restart drop truncate wipe kill start download fetch copy paste reuse duplicate \
-    hardcode patch override bypass swallow catch ignore access query upload reset revert cherry format reorder move replace";
+    hardcode patch override bypass swallow catch ignore access query reset revert cherry reorder move replace";
 
 /// Words that make the form of a sentence, whatever it is about.
 const FORM: Words = "i me my mine we us our you your he him his she her it its they them their this that these those who whom whose which \
@@ -28,8 +28,8 @@ const FORM: Words = "i me my mine we us our you your he him his she her it its t
     as at by for from in into of off on onto out over to under until till unless up with within without before after during while \
     since except besides via per and or but so because if though although whether then am is are was were be been being do dont does \
     doesnt did didnt done have has had having havent can cant could couldnt may might must mustnt shall should shouldnt will wont would \
-    wouldnt need needs want wants let lets please ok okay now today tomorrow later soon here there mind worry know think thought guess \
-    seen saw got get forget remember wonder hope wish like feel said says say told asked tell ask ones other another same own anyone \
+    wouldnt need needs want wants let lets please ok okay now today tomorrow later soon here there mind worry know think thought \
+    seen saw got get forget remember wonder hope wish like feel said says say told asked ones other another same own anyone \
     everyone instead rather thanks thank sorry yes";
 
 const SLOTS: usize = 1024;
