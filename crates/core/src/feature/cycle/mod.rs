@@ -212,10 +212,12 @@ impl ActiveStage {
     /// The facts to keep across a compaction: the stage and the next step.
     pub fn key_fact(&self) -> String {
         let ActiveStage { cycle, stage, skill, number, of, .. } = self;
-        let next = if self.done && self.turn.waits() {
+        let next = if self.failed.is_some() {
+            "it was declared failed, and the cycle stops there".to_owned()
+        } else if self.done && self.turn.waits() {
             "it was declared done; the cycle waits for the person before the next stage".to_owned()
         } else if self.done {
-            "it was declared done; the next stage begins when the turn ends".to_owned()
+            "it was declared done; Tidegate checks that when the turn ends".to_owned()
         } else if self.invoked {
             format!("its skill `{skill}` was invoked; `tidegate cycle done` reports its success")
         } else {

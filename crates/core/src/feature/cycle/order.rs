@@ -7,11 +7,32 @@ use crate::text::skill_name::{called_in, satisfies};
 use crate::text::word_list::{Words, among};
 use crate::text::wrapped::join_lines;
 
-/// Said of a cycle, each orders it.
-const VERBS: Words = "run start begin do launch kick execute use go continue resume restart proceed please make perform complete";
-const VERBS_JA: [&str; 10] =
-    ["回", "始め", "開始", "実行", "走らせ", "お願い", "進め", "続け", "再開", "やって"];
-const NOT: Words = "not never no nothing without cannot stop cancel abort abandon";
+/// At the beginning of a clause, before the cycle's name, each orders it.
+const VERBS: Words = "run start begin do launch execute use continue resume restart perform complete";
+/// Before such a verb they change nothing.
+const LEADS: Words =
+    "please pls ok okay now then and so just also let's lets go ahead kick off again finally next";
+/// Between the verb and the name.
+const ARTICLES: Words =
+    "the a an another one full whole complete entire new dev development our your with off";
+/// As a request ends. Not what is done, was done or would be: 「回している」「回してから」「回しても」.
+const REQUESTS_JA: [&str; 14] = [
+    "回して",
+    "まわして",
+    "始めて",
+    "開始して",
+    "実行して",
+    "走らせて",
+    "進めて",
+    "続けて",
+    "再開して",
+    "やって",
+    "お願い",
+    "回そう",
+    "始めよう",
+    "使って",
+];
+const NO_REQUEST_JA: [char; 5] = ['い', 'る', 'た', 'も', 'か'];
 const NOT_JA: [&str; 4] = ["ないで", "しない", "やめ", "中止"];
 
 /// Next to the steps, they ask for a publishing one plainly.
@@ -29,9 +50,20 @@ const OUT: Words = "out live public online outside";
 const KEEPS: Words = "keep keeps stay stays remain remains leave leaves";
 const HERE: Words = "local locally here machine laptop computer box uncommitted unpushed private";
 const PERSON: Words = "i i'm i'll i'd i've me my myself mine";
+/// What a cycle does outside of the working folder, and its parts.
+const REACHES: Words =
+    "git github gitlab remote remotes upstream stage stages step steps irreversible dry dry-run qa";
 const WAITS: Words = "before until till unless first after wait pause check approval approve permission ask ok look see review sign-off glance";
 
-const CONCERNS_JA: [&str; 9] = [
+const CONCERNS_JA: [&str; 17] = [
+    "git",
+    "リモート",
+    "アップロード",
+    "段階",
+    "勝手に",
+    "誰にも",
+    "最後は",
+    "最終確認",
     "外に出",
     "出す前",
     "出さない",
@@ -74,28 +106,47 @@ fn orders_cycle(said: &str, cycles: &[&str]) -> bool {
         let name = command.split_whitespace().next().unwrap_or_default();
         return cycles.iter().any(|cycle| satisfies(name, cycle));
     }
-    let is_end = |c: char| matches!(c, '.' | '!' | '?' | ';' | ',' | '。' | '、' | '？' | '\n');
-    said.split_inclusive(is_end).any(|sentence| {
-        if is_question(sentence) {
+    let is_end = |c: char| matches!(c, '.' | '!' | '?' | ';' | ',' | '。' | '、' | '？');
+    // A quotation orders nothing.
+    let lines = said.lines().filter(|line| !line.trim_start().starts_with(['>', '"', '“', '「']));
+    lines.flat_map(|line| line.split_inclusive(is_end)).any(|clause| {
+        if is_question(clause) {
             return false;
         }
-        let lower = sentence.to_lowercase().replace('’', "'");
-        let words = words_of(&lower);
-        let named =
-            words.iter().position(|word| matches!(*word, "cycle" | "cycles") || cycles.contains(word));
-        let names = named.is_some()
-            || !lower.is_ascii()
-                && (lower.contains("サイクル")
-                    || lower.contains("cycle")
-                    || cycles.iter().any(|name| lower.contains(name)));
-        let is_not = |word: &&str| among(NOT, word) || word.ends_with("n't");
-        // "Run the cycle but do not ship" orders it.
-        let denied = words[..named.unwrap_or(words.len())].iter().any(is_not)
-            || NOT_JA.iter().any(|word| lower.contains(word));
-        let asks = words.iter().any(|word| among(VERBS, word))
-            || !lower.is_ascii() && VERBS_JA.iter().any(|word| lower.contains(word));
-        names && asks && !denied
+        let lower = clause.to_lowercase().replace('’', "'");
+        lower.split(" and ").any(|part| orders_in_english(part, cycles)) || orders_in_japanese(&lower, cycles)
     })
+}
+
+/// "please start a dev cycle", and not "use fewer CPU cycles" or "I'll run the dev cycle".
+fn orders_in_english(clause: &str, cycles: &[&str]) -> bool {
+    let words = words_of(clause);
+    let mut rest = words.iter().copied().skip_while(|word| among(LEADS, word));
+    let orders = rest.next().is_some_and(|verb| among(VERBS, verb));
+    let is_label =
+        clause.contains(':') && !clause.split(':').next().is_some_and(|before| before.contains("cycle"));
+    orders
+        && !is_label
+        && rest
+            .find(|word| !among(ARTICLES, word))
+            .is_some_and(|name| name == "cycle" || cycles.contains(&name))
+}
+
+fn orders_in_japanese(clause: &str, cycles: &[&str]) -> bool {
+    if clause.is_ascii() || NOT_JA.iter().any(|word| clause.contains(word)) {
+        return false;
+    }
+    let names = ["サイクル", "dev cycle"].into_iter().chain(cycles.iter().copied());
+    let Some(after) = names.filter_map(|name| clause.find(name).map(|at| &clause[at + name.len()..])).next()
+    else {
+        return false;
+    };
+    REQUESTS_JA.iter().any(|request| {
+        let behind = after.find(request).map(|at| &after[at + request.len()..]);
+        behind.is_some_and(|behind| !behind.starts_with(NO_REQUEST_JA))
+    }) || ["開始", "実行", "再開"]
+        .iter()
+        .any(|noun| after.trim_end_matches(['。', '、', ' ']).ends_with(noun))
 }
 
 fn words_of(lower: &str) -> Vec<&str> {
@@ -110,6 +161,8 @@ fn concerns(sentence: &str, steps: &[Step]) -> bool {
     let has = |list: Words| words.iter().any(|word| among(list, word));
     let goes_out = words.windows(2).any(|pair| among(GOES, pair[0]) && among(OUT, pair[1]));
     goes_out
+        || has(REACHES)
+        || words.iter().any(|word| word.starts_with("--no"))
         || has(KEEPS) && has(HERE)
         || has(PERSON) && has(WAITS)
         || steps.iter().any(|step| reserved::find_mention(&lower, step).is_some())
@@ -176,6 +229,10 @@ mod tests {
             "/tidegate-cycle:dev-cycle fix the login",
             "$dev-cycle fix the login",
             "run a cycle",
+            "Fix the login and run a full dev cycle",
+            "ok, now go ahead and start another dev-cycle",
+            "Fix the login, then use the dev cycle.",
+            "dev-cycleを実行",
             "Run the dev cycle.",
             "run the dev cycle and ship it",
             "Run the full dev cycle: sprint, audit, ship, retrospective.",
@@ -210,6 +267,20 @@ mod tests {
             "dev cycleを回して。auditまでで止めて",
             "/dev-cycle do everything but ship",
             "/dev-cycle I want to look at it first",
+            "/dev-cycle x. Don't touch git.",
+            "/dev-cycle x. Stop after stage 2.",
+            "/dev-cycle x. Only the first two stages.",
+            "/dev-cycle x. The last step is mine.",
+            "/dev-cycle x. No GitHub.",
+            "/dev-cycle x. Dry run only.",
+            "/dev-cycle x. Ask before anything irreversible.",
+            "/dev-cycle --no-ship x",
+            "/dev-cycle 直して。gitは触らないで",
+            "/dev-cycle 直して。勝手に進めないで",
+            "/dev-cycle 直して。各段階で確認して",
+            "/dev-cycle 直して。最後は私がやる",
+            "/dev-cycle 直して。まだ誰にも見せないで",
+            "/dev-cycle 直して。アップロード禁止",
             "/dev-cycle improve a.py, and keep the loop as it is. Do not\nrelease it.",
             "/dev-cycle improve a.py. Do not\nmerge it.",
             "/dev-cycle improve a.py. I want to\nreview the diff first.",
@@ -227,6 +298,16 @@ mod tests {
             "what was the cycle about?",
             "do not run the dev cycle",
             "please do not\nrun the dev cycle",
+            "use fewer CPU cycles",
+            "Fix the import cycle and make it faster",
+            "Fix the import cycle and run the tests.",
+            "why did you run the dev cycle",
+            "I'll run the dev cycle myself later",
+            "Bob: run the dev cycle",
+            "> run the dev cycle",
+            "dev-cycleを回すとどうなるか説明して",
+            "サイクルを回していいですか",
+            "サイクルを回してからレビューします",
             "the cycle failed",
             "hello",
             "/compact",

@@ -54,7 +54,10 @@ fn publishes(step: &Step) -> bool {
                     .iter()
                     .any(|option| word.len() > "--d".len() && option.starts_with(word))
             };
-            !words.any(|word| is_long(word) || has_short(word, "ndh", "o"))
+            // `:branch` deletes one, and `.` is this repository.
+            !words.any(|word| {
+                is_long(word) || has_short(word, "ndh", "o") || word.starts_with(':') || word == "."
+            })
         }
         Some("gh") if words.next() == Some("pr") && words.next() == Some("create") => {
             let is_long = |word: &str| among("--dry-run --help --web", word);
@@ -152,6 +155,8 @@ mod tests {
             "git push -qn",
             "git push --help",
             "git push -h",
+            "git push origin :old",
+            "git push . HEAD:refs/heads/x",
             "gh pr create -w",
             "gh pr create -fw",
             "gh pr create --web",
