@@ -7,14 +7,13 @@ use crate::text::skill_name::{called_in, satisfies};
 use crate::text::word_list::{Words, among};
 use crate::text::wrapped::join_lines;
 
-/// At the beginning of a clause, before the cycle's name, each orders it.
-const VERBS: Words = "run start begin do launch execute use continue resume restart perform complete";
+/// At the beginning of a clause, before the cycle's name, each orders it: also "go on with" and "kick off".
+const VERBS: Words = "run start begin do launch execute use continue resume restart perform complete on off";
 /// Before such a verb they change nothing.
 const LEADS: Words =
-    "please pls ok okay now then and so just also let's lets go ahead kick off again finally next";
+    "please pls ok okay now then and so just also let's lets go carry ahead kick again finally next";
 /// Between the verb and the name.
-const ARTICLES: Words =
-    "the a an another one full whole complete entire new dev development our your with off";
+const ARTICLES: Words = "the a an another one full whole complete entire new dev development our your with";
 /// As a request ends. Not what is done, was done or would be: 「回している」「回してから」「回しても」.
 const REQUESTS_JA: [&str; 14] = [
     "回して",
@@ -233,6 +232,8 @@ mod tests {
             "ok, now go ahead and start another dev-cycle",
             "Fix the login, then use the dev cycle.",
             "dev-cycleを実行",
+            "go on with the cycle",
+            "let's kick off a dev cycle",
             "Run the dev cycle.",
             "run the dev cycle and ship it",
             "Run the full dev cycle: sprint, audit, ship, retrospective.",
