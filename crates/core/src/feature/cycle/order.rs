@@ -135,9 +135,8 @@ fn orders_in_japanese(clause: &str, cycles: &[&str]) -> bool {
     if clause.is_ascii() || NOT_JA.iter().any(|word| clause.contains(word)) {
         return false;
     }
-    let names = ["サイクル", "dev cycle"].into_iter().chain(cycles.iter().copied());
-    let Some(after) = names.filter_map(|name| clause.find(name).map(|at| &clause[at + name.len()..])).next()
-    else {
+    let mut names = ["サイクル", "dev cycle"].into_iter().chain(cycles.iter().copied());
+    let Some(after) = names.find_map(|name| clause.find(name).map(|at| &clause[at + name.len()..])) else {
         return false;
     };
     REQUESTS_JA.iter().any(|request| {
