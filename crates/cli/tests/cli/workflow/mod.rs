@@ -694,7 +694,7 @@ fn the_status_of_a_manifest_that_no_session_used_says_only_what_it_says() {
     let words = play.gate(&["status"]).words();
     assert!(words.contains("phase not known: the manifest lost its phases"), "{words}");
     let asked = play.gate(&["detach"]);
-    assert!(asked.stdout.contains("Instead, Claude can restore that file"), "{asked:?}");
+    assert!(asked.stdout.contains("Instead, Claude can restore what that file said"), "{asked:?}");
     assert!(words.contains("1 phase 3 blocks agents") && !words.contains("ended with"), "{words}");
     let path = ".capability-development/MANIFEST.yaml";
     let (words, checked) = shown(path, &CAPABILITY.replace("STATUS", "complete"));
