@@ -123,7 +123,7 @@ fn write_hostile(folder: &Path) -> Done {
     fs::write(&path, text).while_(path.display())
 }
 
-/// `docs/pictures`, from the demo's data.
+/// `docs/pictures`. The program decides what is in the home.
 pub(crate) fn take_pictures(program: &Path, folder: &Path) -> Done {
     with_server(program, "", |server| {
         let mut script = server.script("pictures.mjs")?;

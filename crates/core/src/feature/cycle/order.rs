@@ -122,6 +122,7 @@ fn orders_in_english(clause: &str, cycles: &[&str]) -> bool {
     let words = words_of(clause);
     let mut rest = words.iter().copied().skip_while(|word| among(LEADS, word));
     let orders = rest.next().is_some_and(|verb| among(VERBS, verb));
+    // "Bob: run the dev cycle" may be another person's words.
     let is_label =
         clause.contains(':') && !clause.split(':').next().is_some_and(|before| before.contains("cycle"));
     orders

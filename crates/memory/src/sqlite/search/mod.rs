@@ -244,7 +244,7 @@ struct StoreSearch<'a> {
     room: Vec<Atom>,
 }
 
-/// A text that was read, before it is known how long the others are.
+/// A text that was read and not weighed yet.
 struct ReadText {
     doc: i64,
     seen: Seen,
